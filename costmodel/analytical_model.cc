@@ -10,7 +10,7 @@ namespace stagecraft {
 
 AnalyticalModel::AnalyticalModel(const NcclTuning& tuning, const KernelConstants& constants)
     : tuning_(tuning), constants_(constants) {
-  CHECK(!tuning_.version.empty());  // constants that nobody filled in are all zero
+  CHECK(!tuning_.version.empty());  // constants that were not filled in are all zero
 }
 
 std::vector<Estimate> AnalyticalModel::Predict(std::span<const Op> ops,

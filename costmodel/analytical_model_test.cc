@@ -39,7 +39,8 @@ TEST(AnalyticalModelTest, EachOpGetsItsModelsEstimateInOrder) {
   for (const Estimate& estimate : estimates) EXPECT_EQ(estimate.basis, Basis::kAnalytical);
 }
 
-// aiconfigurator, A100 SXM 80 GB: (4097, 4096, 4096) bf16 takes 625.9 us.
+// In aiconfigurator's table, a GEMM of (4097, 4096, 4096) in bf16 takes 625.9 us on an A100 SXM 80
+// GB.
 TEST(AnalyticalModelTest, AMeasuredGemmIsWithinThreeSpreads) {
   const Op op = Op::Gemm(DType::kBf16, 4097, 4096, 4096);
   const Estimate estimate = PredictKernel(op, A100());

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kLeastRows = 3;
 
-// The quantile of Student's t below which 90 % lie, by an expansion of the normal quantile
+// Returns the quantile of Student's t below which 90 % lie, by an expansion of the normal quantile
 // (Abramowitz and Stegun 26.7.5): within 0.04 from two degrees of freedom on.
 double StudentQuantile90(double freedom) {
   constexpr double kNormal = 1.2815515655446004;

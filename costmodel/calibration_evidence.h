@@ -30,10 +30,11 @@ struct CalibrationEvidence {
                       LearnedBy learned_by = LearnedBy::kCalibration) const;
 };
 
-// Both spans hold errors of the same rows in the same order.
+// Returns the evidence of one group of rows. Both spans hold errors of the same rows in the same
+// order.
 CalibrationEvidence WeighCalibration(std::span<const double> without, std::span<const double> with);
 
-// Measured rows that are to be left out in turn.
+// Measured rows, each of which is left out in turn.
 struct LeftOutRows {
   std::vector<std::string> keys;    // equal for repeats of one measurement
   std::vector<std::string> labels;  // rows of one label are weighed together
@@ -45,13 +46,14 @@ struct LeftOutRows {
 using ErrorsOfOthers = std::function<std::vector<double>(const std::vector<size_t>& kept,
                                                          const std::vector<size_t>& left_out)>;
 
-// The evidence for each label. Asks `errors` once for each of the LeaveOutParts() of the keys.
+// Returns the evidence for each label. Calls `errors` once for each of the LeaveOutParts() of the
+// keys.
 std::map<std::string, CalibrationEvidence> WeighLeftOutRows(const LeftOutRows& rows,
                                                             const ErrorsOfOthers& errors);
 
-// Which of the parts each row is left out with. Rows of equal keys, which are repeats of one
-// measurement, go together; a part is one key, or several where there are more than
-// kMostParts of them.
+// Returns, for each row, the number of the part with which it is left out. Rows of equal keys,
+// which are repeats of one measurement, are in the same part; a part is one key, or several if
+// there are more than kMostParts keys.
 inline constexpr int kMostParts = 20;
 std::vector<int> LeaveOutParts(std::span<const std::string> keys);
 

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-TEST(CalibrationEvidenceTest, AClearGainIsSilentAndNoneIsSaid) {
+TEST(CalibrationEvidenceTest, AClearGainGivesNoWarningAndNoGainGivesOne) {
   const std::vector<double> large = {0.3, 0.31, 0.29, 0.32}, small = {0.02, 0.03, 0.01, 0.02};
   EXPECT_TRUE(WeighCalibration(large, small).ShowsGain());
   EXPECT_EQ(WeighCalibration(large, small).Warning("gemm"), "");
@@ -25,7 +25,7 @@ TEST(CalibrationEvidenceTest, TwoRowsAreTooFew) {
   EXPECT_NE(WeighCalibration(large, small).Warning("gemm").find("too few"), std::string::npos);
 }
 
-// About one model in ten that calibration does not help looks helped by chance.
+// About one in ten of the models that calibration does not help seems to be helped, by chance.
 TEST(CalibrationEvidenceTest, ChanceShowsAGainInOneOfTen) {
   Random random(7);
   for (const int rows : {3, 5, 20}) {
@@ -34,7 +34,7 @@ TEST(CalibrationEvidenceTest, ChanceShowsAGainInOneOfTen) {
     for (int trial = 0; trial < kTrials; ++trial) {
       std::vector<double> without, with;
       for (int row = 0; row < rows; ++row) {
-        double sum = -6;  // of twelve uniform numbers: nearly normal
+        double sum = -6;  // plus twelve uniform numbers: nearly normal
         for (int i = 0; i < 12; ++i) sum += random.Uniform();
         without.push_back(1 + 0.1 * sum);
         with.push_back(1);

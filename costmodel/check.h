@@ -6,7 +6,8 @@
 #include <stdexcept>
 #include <string>
 
-// Aborts with the condition and its place. Only for what no input can cause.
+// Prints the condition and its place and aborts if the condition is false. Only for failures that
+// no input can cause.
 #define CHECK(condition)                                                                 \
   do {                                                                                   \
     if (!(condition)) {                                                                  \
@@ -17,9 +18,9 @@
 
 namespace stagecraft {
 
-// What a user wrote is wrong. The text is one sentence that names file (or
-// flag), key, value and what was wanted: "plan.yaml: tensor_parallel: got 3,
-// want a divisor of the 64 attention heads". Caught once, in main: exit code 2.
+// InputError says that something a user wrote is wrong. The text is one sentence that names file
+// (or flag), key, value and what was wanted: "plan.yaml: tensor_parallel: got 3, want a divisor of
+// the 64 attention heads". Caught once, in main: exit code 2.
 class InputError : public std::runtime_error {
  public:
   explicit InputError(const std::string& sentence) : std::runtime_error(sentence) {}

@@ -9,8 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// Passes of the buffer over the link of a rank inside a node, and over a node's
-// interfaces.
+// How often the buffer passes the link of a rank inside a node, and how often a node's interfaces.
 struct LinkPasses {
   double intra, inter;
 };
@@ -28,7 +27,7 @@ LinkPasses PassesOf(const Op& op, Algorithm algorithm) {
   if (collective.passes == Passes::kWholeOnce) return {passes, passes};
   if (algorithm == Algorithm::kNvls) return {collective.NvlsPasses(ranks), 0};
   if (algorithm != Algorithm::kTree) return {passes, passes};
-  // The ends of a chain carry half of what its middle does.
+  // The ends of a chain carry half as much as its middle.
   return {fabric.ranks_per_node > 2 ? kTreeTraffic : 1, fabric.nodes == 2 ? 1 : kTreeTraffic};
 }
 

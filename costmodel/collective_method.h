@@ -1,4 +1,4 @@
-// How a collective is run: what NCCL chooses for it.
+// CollectiveMethod: how a collective is run, as NCCL chooses it.
 #pragma once
 
 #include "costmodel/op.h"
@@ -24,10 +24,10 @@ struct CollectiveMethod {
 // Bytes go up the tree and down again: every byte leaves a rank twice.
 inline constexpr double kTreeTraffic = 2;
 
-// How long the bytes of the algorithm take on the busiest link at its nominal bandwidth, without
-// latency; no estimate is shorter. Zero for one rank.
+// Returns how long the bytes that the algorithm sends take on the busiest link at its nominal
+// bandwidth, without latency; no estimate is shorter. Zero for one rank.
 Duration BusiestLinkTime(const Op& op, Algorithm algorithm);
-// The same over the links between nodes alone; zero if nothing leaves a node.
+// Returns the same for the links between nodes alone; zero if no bytes leave a node.
 Duration InterfaceTime(const Op& op, Algorithm algorithm);
 
 }  // namespace stagecraft

@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Factors of tuning.cc: the share of the bandwidth that protocol and algorithm leave.
+// Factors of tuning.cc: the shares of the bandwidth that protocol and algorithm leave.
 constexpr double kRingLlFraction = 0.5;
 constexpr double kRingLl128Fraction = 0.92;
 constexpr double kTreeFraction = 0.92;
@@ -20,7 +20,7 @@ constexpr double kTreeLl128Fraction = 120.0 / 128.0;
 // Peers that one NCCL kernel serves at a time (NCCL_MAX_DEV_WORK_P2P_PER_BATCH);
 // recalled.
 constexpr int kPeersPerBatch = 8;
-// tuning.cc counts one channel less for NVLS; NCCL starts 16 on Hopper.
+// NCCL starts 16 channels on Hopper; tuning.cc counts one less for NVLS.
 constexpr double kNvlsChannels = 16;
 constexpr double kTreeCorrectionFirstBytes = 64;
 
@@ -87,7 +87,7 @@ Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
           channels};
 }
 
-// Seconds of one hop inside a node, never below the link's own latency.
+// Returns the seconds of one hop inside a node, never less than the link's own latency.
 double IntraHop(const Group& group, const NcclLatency& latency, int protocol) {
   const Link& link = group.op.fabric.intra;
   const double hop =
@@ -120,7 +120,7 @@ double RingSeconds(const Group& group, Protocol protocol) {
   }
   const double delay = latency.base_us[p] * kMicro + (steps - inter_steps) * intra_hop +
                        inter_steps * InterHop(group, latency, p);
-  // A broadcast's whole buffer passes each link; the others move it in n parts.
+  // The whole buffer of a broadcast passes each link; the other collectives move it in n parts.
   const bool is_whole = group.collective.passes == Passes::kWholeOnce;
   const double passes = is_whole ? 1 : steps / group.ranks;
   return delay + passes * group.bytes / bus;
@@ -164,8 +164,8 @@ double NvlsSeconds(const Group& group) {
   return group.tuning.nvls_hop_us * kMicro + passes * group.bytes / rate;
 }
 
-// Messages between pairs: what stays inside a node, and what leaves the node, go at the
-// same time.
+// Returns the seconds of messages between pairs: those that stay inside a node and those that leave
+// it are sent at the same time.
 double DirectSeconds(const Group& group, Protocol protocol) {
   const int p = static_cast<int>(protocol);
   const NcclLatency& latency = group.tuning.ring;
@@ -185,7 +185,8 @@ double DirectSeconds(const Group& group, Protocol protocol) {
   return latency.base_us[p] * kMicro + batches * hop + wire * std::max(inside, outside);
 }
 
-// LL128 needs 128-byte stores that are not torn: NVLink, Volta or later. RCCL has it, too.
+// LL128 needs 128-byte stores that are not torn, which NVLink gives on Volta and later. RCCL has
+// LL128, too.
 bool HasLl128(const Group& group, const Device& device) {
   if (NcclRow(device.generation) == NcclRow(Generation::kPascal)) return false;
   return group.op.fabric.intra.kind == LinkKind::kNvlink;

@@ -23,7 +23,7 @@ Device Hopper() {
   return device;
 }
 
-// Twelve NVLinks of 25 GB/s a rank, a 25 GB/s interface for each.
+// Returns a fabric with twelve NVLinks of 25 GB/s and one interface of 25 GB/s for each rank.
 Fabric A100s(int nodes, int ranks_per_node) {
   Fabric fabric;
   fabric.ranks = nodes * ranks_per_node;
@@ -44,7 +44,7 @@ TEST(CollectiveModelTest, OneRankTakesNoTime) {
 }
 
 TEST(CollectiveModelTest, NoBytesTakeTheLatencyOfTheRing) {
-  // LL ring of two: 6.6 us + 2 steps of 0.6 us.
+  // An LL ring of two takes 6.6 us + 2 steps of 0.6 us.
   const CollectiveChoice choice = Choose(OpKind::kAllReduce, 0, A100s(1, 2));
   EXPECT_EQ(choice.time, Duration::Nanoseconds(7800));
   EXPECT_EQ(choice.method.algorithm, Algorithm::kRing);
@@ -52,7 +52,7 @@ TEST(CollectiveModelTest, NoBytesTakeTheLatencyOfTheRing) {
 }
 
 TEST(CollectiveModelTest, LargeRingAllReduceRunsAtBusBandwidth) {
-  // 20 of 25 GB/s on each of 12 links: 240 GB/s.
+  // NCCL counts 20 of 25 GB/s on each of 12 links, 240 GB/s in all.
   constexpr int64_t kBytes = int64_t{4} << 30;
   for (const int ranks : {2, 4, 8}) {
     const CollectiveChoice choice = Choose(OpKind::kAllReduce, kBytes, A100s(1, ranks));
@@ -96,12 +96,12 @@ TEST(CollectiveModelTest, LargeAllReduceOnHopperUsesTheSwitch) {
 }
 
 TEST(CollectiveModelTest, BytesOnTheBusiestLinkAreThoseOfTheAlgorithm) {
-  // 8 GB over two nodes of one rank: 25 GB/s interfaces.
+  // 8 GB over two nodes of one rank each, with interfaces of 25 GB/s.
   const Op pair = Op::Collective(OpKind::kAllReduce, Bytes(8'000'000'000), A100s(2, 1));
   EXPECT_EQ(BusiestLinkTime(pair, Algorithm::kRing), 320_ms);
   EXPECT_EQ(BusiestLinkTime(pair, Algorithm::kTree), 320_ms);
-  // Of two nodes of eight, a ring sends 15/8 of the buffer over 200 GB/s; a tree 1,
-  // and 2 over each rank's 300.
+  // Over two nodes of eight ranks each, a ring sends 15/8 of the buffer over 200 GB/s; a tree sends
+  // the buffer once over these and twice over each rank's 300 GB/s.
   const Op wide = Op::Collective(OpKind::kAllReduce, Bytes(8'000'000'000), A100s(2, 8));
   EXPECT_EQ(BusiestLinkTime(wide, Algorithm::kRing), 75_ms);
   EXPECT_EQ(BusiestLinkTime(wide, Algorithm::kTree), Duration::Nanoseconds(53'333'333));

@@ -16,8 +16,8 @@ constexpr Holding kWhole = Holding::kWhole;
 constexpr Holding kPart = Holding::kPart;
 constexpr Holding kOne = Holding::kOne;
 
-// Who holds what before and after, and so on, as the header names the columns. Bus factors and
-// names of programs are those of nccl-tests (doc/PERFORMANCE.md and src/).
+// The columns are the fields of Collective. Bus factors and names of programs are those of
+// nccl-tests (doc/PERFORMANCE.md and src/).
 constexpr Collective kRows[] = {
     {OpKind::kAllReduce, "all-reduce", "all_reduce", "all_reduce",  //
      kWhole, kWhole, kReduces, kPartsTwice, kRingTreeNvls},
@@ -35,7 +35,7 @@ constexpr Collective kRows[] = {
 
 constexpr int kNoRow = -1;
 
-// By OpKind.
+// The index of a kind's row, by OpKind.
 constexpr std::array<int, kOpKindCount> kRowOfKind = [] {
   std::array<int, kOpKindCount> rows = {};
   rows.fill(kNoRow);

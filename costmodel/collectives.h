@@ -1,7 +1,7 @@
-// Collective: one row for each collective, with all that tells it from the others.
+// Collective: one row for each collective, with everything that distinguishes it from the others.
 //
-// Whoever needs to know how a collective moves data asks its row; only those who call MPI and
-// NCCL have cases for single collectives.
+// Code that needs to know how a collective moves data reads its row; only the code that calls MPI
+// and NCCL has cases for single collectives.
 #pragma once
 
 #include <span>
@@ -11,21 +11,21 @@
 
 namespace stagecraft {
 
-// What n ranks hold of the buffer that Op::bytes is the size of.
+// What each of n ranks holds of the buffer whose size is Op::bytes.
 enum class Holding {
-  kWhole,  // every rank the whole buffer
-  kPart,   // every rank its own one of n equal parts
-  kOne,    // one rank the whole buffer, the others nothing
+  kWhole,  // every rank holds the whole buffer
+  kPart,   // every rank holds its own one of n equal parts
+  kOne,    // one rank holds the whole buffer, the others nothing
 };
 
-// What each link of NCCL's ring carries, which is also what nccl-tests counts as bus bandwidth.
+// What each link of NCCL's ring carries, which nccl-tests counts for the bus bandwidth, too.
 enum class Passes {
   kWholeOnce,   // the whole buffer
   kPartsOnce,   // n - 1 of its n parts
   kPartsTwice,  // n - 1 parts to reduce them, and n - 1 to gather them
 };
 
-// What NCCL runs it with.
+// The algorithms that NCCL has for a collective.
 enum class NcclAlgorithms {
   kDirect,  // messages between pairs of ranks: NCCL has no algorithm of its own for it
   kRing,
@@ -39,7 +39,7 @@ struct Collective {
   std::string_view word;        // in tables of measured collectives: "all_reduce"
   std::string_view nccl_tests;  // the program of nccl-tests, without "_perf"
   Holding before, after;
-  bool reduces;  // what it leaves are sums over all ranks
+  bool reduces;  // its results are sums over all ranks
   Passes passes;
   NcclAlgorithms algorithms;
 
@@ -47,39 +47,40 @@ struct Collective {
   bool HasTree() const { return algorithms == NcclAlgorithms::kRingTreeNvls; }
   bool HasNvls() const { return HasTree() || algorithms == NcclAlgorithms::kRingNvls; }
 
-  // From one rank to one other.
+  // Whether it sends from one rank to one other.
   bool IsMessage() const { return before == Holding::kOne && after == Holding::kOne; }
-  // Every rank has another part for every rank, so that what it receives needs room of its own.
+  // Whether every rank has a different part for every rank, so that it receives into a buffer of
+  // its own.
   bool IsExchange() const {
     return before == Holding::kWhole && after == Holding::kWhole && !reduces;
   }
-  // How often a ring goes round: n - 1 steps each.
+  // How often the data go round a ring, with n - 1 steps each time.
   int Rounds() const { return passes == Passes::kPartsTwice ? 2 : 1; }
 
-  // Times that the whole buffer passes a rank's link, each way, where the node's switch reduces
-  // and multicasts: to reduce to all, the rank's own part once more.
+  // How often the whole buffer passes a rank's link in each direction if the node's switch reduces
+  // and multicasts; in an all-reduce, the rank's own part passes once more.
   double NvlsPasses(double ranks) const {
     return passes == Passes::kPartsTwice ? 1 + 1 / ranks : 1;
   }
 
-  // Bus bandwidth over bytes / time, as nccl-tests has it.
+  // The bus bandwidth over bytes / time, as nccl-tests defines it.
   double BusFactor(int ranks) const;
 
-  // Where pairs of ranks send messages, how many n-ths of the buffer pass the busiest rank's link
-  // inside a node, and the busiest node's interfaces.
+  // If pairs of ranks send messages: how many n-ths of the buffer pass the busiest rank's link
+  // inside a node, and how many pass the busiest node's interfaces.
   struct DirectLoad {
     double intra, inter;
   };
   DirectLoad LoadOfDirect(double ranks, double ranks_per_node) const;
 };
 
-// All of them, in the order in which they are listed and measured.
+// Returns all collectives, in the order in which they are listed and measured.
 std::span<const Collective> Collectives();
 
-// CHECKs that the kind is a collective.
+// Returns the row of a kind. CHECKs that the kind is a collective.
 const Collective& CollectiveOf(OpKind kind);
 
-// By the word of tables; null if there is none.
+// Returns the collective that tables call by this word; nullptr if there is none.
 const Collective* FindCollective(std::string_view word);
 
 }  // namespace stagecraft

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// A ring of two: both ranks send both halves.
+// In a ring of two, both ranks send both halves.
 TEST(CollectivesTest, BusFactorsAreThoseOfNcclTests) {
   EXPECT_EQ(CollectiveOf(OpKind::kAllReduce).BusFactor(2), 1);
   EXPECT_EQ(CollectiveOf(OpKind::kAllReduce).BusFactor(4), 1.5);
@@ -44,8 +44,8 @@ TEST(CollectivesTest, NoTwoShareAName) {
   }
 }
 
-// Parts need to pass but once, unless they are first reduced and then gathered; a buffer is not
-// cut into parts where one rank and all the others hold the whole of it.
+// Parts pass each link once, or twice if they are first reduced and then gathered. If there is a
+// root and no rank holds a part, before or after, the whole buffer passes each link once.
 TEST(CollectivesTest, WhatPassesALinkFollowsFromWhoHoldsWhat) {
   for (const Collective& collective : Collectives()) {
     const auto& [kind, name, word, program, before, after, reduces, passes, algorithms] =
@@ -61,7 +61,7 @@ TEST(CollectivesTest, WhatPassesALinkFollowsFromWhoHoldsWhat) {
   }
 }
 
-// Four ranks on two nodes: each has an own quarter for each of the three others.
+// Four ranks are on two nodes: each has a different quarter for each of the three others.
 TEST(CollectivesTest, AnExchangeLoadsLinksWithThePartsOfThoseBehindThem) {
   const auto [intra, inter] = CollectiveOf(OpKind::kAllToAll).LoadOfDirect(4, 2);
   EXPECT_EQ(intra, 1);
@@ -69,8 +69,8 @@ TEST(CollectivesTest, AnExchangeLoadsLinksWithThePartsOfThoseBehindThem) {
   EXPECT_EQ(CollectiveOf(OpKind::kSendRecv).LoadOfDirect(4, 2).inter, 4) << "the whole buffer";
 }
 
-// OpProto::Kind and OpKind are cast to each other: "ALL_REDUCE" is "all-reduce".
-TEST(OpKindTest, TheKindsOfProtosHaveTheNamesOfOurs) {
+// OpProto::Kind and OpKind are cast to each other, so that "ALL_REDUCE" must be "all-reduce".
+TEST(OpKindTest, KindsOfProtosHaveTheSameNamesAsKindsOfOps) {
   ASSERT_EQ(OpProto::Kind_ARRAYSIZE, kOpKindCount);
   for (int kind = 0; kind < kOpKindCount; ++kind) {
     std::string name;

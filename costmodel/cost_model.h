@@ -1,4 +1,4 @@
-// Predicts how long operations take on a device.
+// CostModel: predicts how long operations take on a device.
 #pragma once
 
 #include <span>
@@ -23,8 +23,8 @@ struct Estimate {
   Duration time;  // on the device
   Basis basis = Basis::kAnalytical;
   double spread = 0;  // sigma of log(time)
-  // What the host needs to launch the kernels of the op, one after another. The host runs ahead of
-  // the device; otherwise the device waits for it.
+  // The time that the host needs to launch the kernels of the op, one after another. If the host
+  // does not run ahead of the device, the device waits for it.
   Duration host = {};
   CollectiveMethod method = {};  // of collectives only
   friend bool operator==(const Estimate&, const Estimate&) = default;

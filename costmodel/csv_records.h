@@ -11,29 +11,31 @@
 
 namespace stagecraft {
 
-// RFC 4180: fields may be quoted, quotes inside are doubled, a quoted field may hold line breaks,
-// lines end in LF or CRLF. A byte order mark at the beginning is passed over. A header is a record
-// as any other. Throws InputError for a quote that never closes and for text behind one that does:
-// "gemm.csv:3: got a quote that never closes, want a second one". Fast enough for hundreds of
-// thousands of records: what needs no unquoting is not copied.
+// Reads the format of RFC 4180: fields may be quoted, quotes inside a quoted field are doubled, a
+// quoted field may contain line breaks, and lines end in LF or CRLF. A byte order mark at the
+// beginning is skipped. A header is a record like any other. Throws InputError for a quote that
+// never closes and for text after a closing quote: "gemm.csv:3: got a quote that never closes, want
+// a second one". Fast enough for hundreds of thousands of records: only fields with doubled quotes
+// are copied.
 class CsvRecords {
  public:
-  // `text` outlives this. `before_line` stands between the name and the number of a line wherever
-  // an error says where it is.
+  // `text` must outlive this object. In errors, `before_line` stands between the name and the
+  // number of the line.
   CsvRecords(std::string_view text, std::string name, std::string_view before_line = ":");
 
   const std::string& name() const { return name_; }
-  // What no record has been read of yet.
+  // The part of the text from which no record has been read yet.
   std::string_view rest() const { return text_.substr(at_); }
 
-  // On to the next record; false at the end. A blank line is a record of one empty field.
+  // Goes on to the next record; returns false at the end of the text. A blank line is a record of
+  // one empty field.
   bool Next();
-  // Of this record, until the next call of Next().
+  // The fields of the current record, which are valid until the next call of Next().
   std::span<const std::string_view> fields() const { return fields_; }
   bool is_blank() const { return fields_.size() == 1 && fields_[0].empty(); }
-  // On which this record begins, counted from 1.
+  // The line on which the current record begins, counted from 1.
   int64_t line() const { return line_; }
-  // Name and line: "gemm.csv:3".
+  // The name and that line, for errors: "gemm.csv:3".
   std::string Place() const;
 
  private:
@@ -47,7 +49,7 @@ class CsvRecords {
   int64_t next_line_ = 1;
   int64_t line_ = 0;
   std::vector<std::string_view> fields_;
-  std::deque<std::string> unescaped_;  // fields of this record that held ""
+  std::deque<std::string> unescaped_;  // fields of the current record that contained ""
 };
 
 }  // namespace stagecraft

@@ -30,9 +30,9 @@ constexpr int ElementSize(DType dtype) {
 }
 const char* Name(DType dtype);
 
-// Generations of chips, as far as models tell them apart. The order means nothing: ask a predicate,
-// or NcclRow() for NCCL's constants. kBlackwell includes Blackwell Ultra and the RTX cards, kGaudi
-// is Gaudi 2 and 3, and kHost is a CPU of a host.
+// Generations of chips, as far as models distinguish them. Their order means nothing: ask a
+// predicate, or NcclRow() for NCCL's constants. kBlackwell includes Blackwell Ultra and the RTX
+// cards, kGaudi is Gaudi 2 and 3, and kHost is a CPU of a host.
 enum class Generation {
   kPascal,
   kVolta,
@@ -54,8 +54,8 @@ const char* Name(Generation generation);
 // than 4 MiB (cuBLAS documentation, cublasSetWorkspace).
 bool HasLargeWorkspace(Generation generation);
 
-// Whether it multiplies 8-bit numbers with a scale for every 32 of them (OCP Microscaling formats):
-// Blackwell and CDNA 4 do.
+// Whether the generation multiplies 8-bit numbers that have a scale for every 32 of them (OCP
+// Microscaling formats): Blackwell and CDNA 4 do.
 bool HasBlockScaling(Generation generation);
 
 struct Device {
@@ -66,7 +66,7 @@ struct Device {
   double boost_clock_hz = 0;
   // Dense peaks, indexed by DType; zero for a format that the hardware has no rate for.
   std::array<FlopRate, kDTypeCount> peak;
-  // The fp32 rate of vector units, for what does not run on tensor cores.
+  // The fp32 rate of vector units, for work that does not run on tensor cores.
   FlopRate vector_peak;
   // The best measured 16-bit GEMM over the dense peak, in (0, 1]: what power, clocks and kernels
   // leave of the datasheet's rate.
@@ -74,8 +74,8 @@ struct Device {
   // The clock that power and heat leave after hours of GEMMs on tensor cores, over the boost clock
   // at which kernels are measured one at a time; in (0, 1].
   double training_clock = 1;
-  // What the host that drives this device needs to launch a kernel; zero if it launches recorded
-  // graphs. Without a value the cost model's constant for eager frameworks counts.
+  // The time that the host of this device needs to launch a kernel; zero if it launches recorded
+  // graphs. Without a value, the cost model's constant for eager frameworks applies.
   std::optional<Duration> host_dispatch;
   Bytes memory;
   Bandwidth memory_bandwidth;

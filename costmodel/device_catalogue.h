@@ -1,4 +1,4 @@
-// DeviceCatalogue: the GPU types that have names, by id or by a listed alias.
+// DeviceCatalogue: the known GPU types, which are found by id or by a listed alias.
 #pragma once
 
 #include <map>
@@ -31,15 +31,15 @@ struct DeviceEntry {
 // Immutable; may be used from any thread.
 class DeviceCatalogue {
  public:
-  // The catalogue in the binary, read at the first call.
+  // Returns the catalogue in the binary, which is read at the first call.
   static const DeviceCatalogue& Embedded();
   // Reads a DeviceCatalogueProto in any format; `name` and `extension` are those of
   // ParseProtoText(). Throws InputError, also for a name that two entries claim.
   static DeviceCatalogue Parse(const std::string& text, const std::string& name,
                                const std::string& extension);
 
-  // Finds an entry by its id, or by an alias regardless of letter case; never by substring. nullptr
-  // if there is none.
+  // Finds an entry by its id, or by an alias regardless of letter case; never by substring. Returns
+  // nullptr if there is none.
   const DeviceEntry* Find(std::string_view name) const;
   // The same, but throws InputError with the nearest names for an unknown name. `place` opens the
   // sentence: "--cluster", "cluster.yaml: node_groups[0].device".

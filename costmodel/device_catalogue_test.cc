@@ -102,7 +102,7 @@ TEST(DeviceCatalogueTest, NumbersAreThoseOfTheSharedCatalogue) {
     equals(entry.pcie_generation, "pcie_gen", 1);
     equals(entry.scale_up.bytes_per_s(), "scaleup_gbytes_per_s_per_dir", 1e9);
     EXPECT_EQ(entry.reference_node, row.at("reference_node"));
-    // What the table leaves empty is filled in the file, and said there.
+    // Fields that the table leaves empty have values in our file, which says so.
     if (!row.at("l2_mib").empty()) equals(device.l2.gib() * 1024, "l2_mib", 1);
     if (row.at("sm_or_cu_count").empty()) continue;
     equals(device.multiprocessors, "sm_or_cu_count", 1);
@@ -149,7 +149,7 @@ TEST(DeviceCatalogueTest, MultiprocessorsTimesClockGiveTheVectorPeak) {
       unchecked.insert(entry.device.id);
       continue;
     }
-    // GB200 is quoted with 80 TFLOP/s, its clock gives 78.1.
+    // The GB200 is quoted with 80 TFLOP/s, but its clock gives 78.1.
     const double tolerance = entry.device.id == "gb200-186gb" ? 0.025 : 0.02;
     EXPECT_NEAR(computed / entry.device.vector_peak.flop_per_s(), 1, tolerance) << entry.device.id;
   }
@@ -157,8 +157,8 @@ TEST(DeviceCatalogueTest, MultiprocessorsTimesClockGiveTheVectorPeak) {
                                               "gb300-288gb", "h20-96gb"}));
 }
 
-// Sparsity doubles a rate and leaves the others: every step of a dense table is
-// a factor of two at most.
+// Sparsity would double one rate but not the others: in a dense table, each rate is at most twice
+// the next.
 TEST(DeviceCatalogueTest, PeaksAreDense) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const auto peak = [&](DType dtype) { return entry.device.Peak(dtype).flop_per_s(); };
@@ -269,7 +269,8 @@ TEST(HardwareProtoTest, LinkErrorsNameTheField) {
   EXPECT_THROW(LinkFromProto(proto, "x"), InputError);
 }
 
-// What datasheets print as GB/s, TFLOP/s, MHz, GB and MB, typed without the power of ten.
+// These are numbers that datasheets print in GB/s, TFLOP/s, MHz, GB and MB, without the power of
+// ten.
 TEST(HardwareProtoTest, ANumberInAnotherUnitIsRefusedWithWhatWasMeant) {
   const DeviceProto good = ToProto(DeviceCatalogue::Embedded().Get("h100", "test").device);
   const auto error = [&](const std::string& field, double value) {
@@ -329,7 +330,7 @@ TEST(HardwareProtoTest, AHostsDispatchIsKeptWhereItIsStated) {
             "x: host_dispatch_ns: got -1 ns, want from 0 to 1e8");
 }
 
-// Every GPU type of the catalogue states its training clock; one of a file need not.
+// Every GPU type of the catalogue states its training clock, but a GPU type in a file need not.
 TEST(HardwareProtoTest, AGpuWithoutATrainingClockKeepsWhatMeasuredGpusKeep) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     DeviceProto proto = ToProto(entry.device);

@@ -5,7 +5,7 @@
 
 namespace stagecraft {
 
-// Precondition: a >= 0 and b > 0.
+// Returns a / b, rounded up. Precondition: a >= 0 and b > 0.
 constexpr int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace stagecraft

@@ -15,9 +15,10 @@
 
 namespace stagecraft {
 
-// "kAllReduce" for OpKind::kAllReduce; empty for a value that no enumerator has. The compiler says
-// it: gcc "... [with auto value = stagecraft::OpKind::kAllReduce; ...]", clang "... [value =
-// stagecraft::OpKind::kAllReduce]", and both "(stagecraft::OpKind)99" for what has no name.
+// Returns "kAllReduce" for OpKind::kAllReduce, and an empty text for a value that no enumerator
+// has. It is a part of what the compiler calls this function: gcc "... [with auto value =
+// stagecraft::OpKind::kAllReduce; ...]", clang "... [value = stagecraft::OpKind::kAllReduce]", and
+// both "(stagecraft::OpKind)99" for a value without a name.
 template <auto value>
 std::string EnumeratorName() {
   constexpr std::string_view kMark = "value = ";
@@ -28,7 +29,7 @@ std::string EnumeratorName() {
   return text.find(')') == std::string_view::npos ? std::string(text) : "";
 }
 
-// Of all enumerators, whose values are 0, 1 and so on.
+// Returns the names of all enumerators, whose values must be 0, 1 and so on without a gap.
 template <typename Enum, int... values>
 std::vector<std::string> EnumeratorNames(std::integer_sequence<int, values...>) {
   std::vector<std::string> names = {EnumeratorName<static_cast<Enum>(values)>()...};
@@ -42,7 +43,7 @@ std::vector<std::string> EnumeratorNames() {
   return EnumeratorNames<Enum>(std::make_integer_sequence<int, kMost>());
 }
 
-// "allreduce" for kAllReduce and for ALL_REDUCE.
+// Returns "allreduce" for "kAllReduce" and for "ALL_REDUCE".
 inline std::string PlainName(std::string_view name) {
   std::string plain;
   if (name.starts_with('k')) name.remove_prefix(1);
@@ -53,8 +54,8 @@ inline std::string PlainName(std::string_view name) {
 }
 
 // Expects the proto to have a value for every enumerator and no other, of the same name and in the
-// same order: numbered from 0, or from 1 behind a value ..._UNSPECIFIED. `other_names` has the
-// proto's names for enumerators that are called differently in code.
+// same order: numbered from 0, or from 1 after a value ..._UNSPECIFIED. `other_names` contains the
+// proto's names of enumerators that have different names in code.
 template <typename Enum, typename ProtoEnum>
 void ExpectTwins(const std::map<std::string, std::string>& other_names = {}) {
   const auto* proto = google::protobuf::GetEnumDescriptor<ProtoEnum>();

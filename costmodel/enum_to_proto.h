@@ -1,5 +1,5 @@
-// Enums as protos that name them in the same order, from one; tests/enum_twins_test.cc compares the
-// names.
+// Converts an enum to a proto enum that lists the same values in the same order, numbered from 1;
+// tests/enum_twins_test.cc compares the names.
 #pragma once
 
 namespace stagecraft {

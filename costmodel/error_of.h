@@ -1,4 +1,4 @@
-// What a call complains about, for tests.
+// The error of a call, for tests.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace stagecraft {
 
-// The text of the InputError that the call throws; empty if it throws none.
+// Returns the text of the InputError that the call throws; empty if it throws none.
 template <typename Call>
 std::string ErrorOf(const Call& call) {
   try {

@@ -6,9 +6,11 @@
 
 namespace stagecraft {
 
-// - kAllReduce: as NCCL chooses; kRing and kTree: NCCL's with that algorithm alone.
-// - kHierarchical: reduce-scatter inside each node, all-reduce among the ranks of one local index,
-//   all-gather inside each node.
+// Ways to synchronise gradients:
+// - kAllReduce: NCCL's all-reduce with the algorithm that NCCL chooses; kRing and kTree: NCCL's
+//   all-reduce with this algorithm.
+// - kHierarchical: a reduce-scatter inside each node, an all-reduce among the ranks with the same
+//   index in their nodes, and an all-gather inside each node.
 // - A parameter server sums up what all ranks push and then answers them. kParameterServer: servers
 //   beyond the ranks each hold a part. kShardedParameterServer: every rank is the server of a part.
 //   kRollingServer: one rank of the group serves for a training step, the next rank for the next
@@ -31,19 +33,19 @@ enum class SyncMethod {
 inline constexpr int kSyncMethodCount = 10;
 const char* Name(SyncMethod method);
 
-// Whether the method has servers beyond the ranks: at least one, with BytePS any number.
+// Whether the method has servers beyond the ranks: at least one, or with BytePS any number, even 0.
 constexpr bool TakesServers(SyncMethod method) {
   return method == SyncMethod::kParameterServer || method == SyncMethod::kReductionServer ||
          method == SyncMethod::kBytePs;
 }
-// Whether it runs as a collective of NCCL.
+// Whether the method runs as a collective of NCCL.
 constexpr bool IsNccl(SyncMethod method) { return method <= SyncMethod::kTree; }
 
-// A value, and part of an Op. Fields that a method does not use stay zero.
+// A GradientSync is a value, and part of an Op. Fields that a method does not use stay zero.
 struct GradientSync {
   SyncMethod method = SyncMethod::kAllReduce;
   int servers = 0;   // beyond the ranks
-  int peers = 0;     // gossip: to how many others each rank sends; fewer than the ranks
+  int peers = 0;     // gossip: how many others each rank sends to; fewer than the ranks
   int serving = 0;   // rolling server: which rank serves, counted node by node
   Duration timeout;  // rolling server: time lost on a dead server before this one
   Link server;       // of one server, to and from the ranks

@@ -11,7 +11,8 @@ namespace stagecraft {
 namespace {
 
 // The share of the boost clock that hours of GEMMs on tensor cores leave: fitted on GPU types of
-// three generations, which agree (data/README.md). CPUs of hosts are rated as they run.
+// three generations, which agree (data/README.md). The rates of hosts' CPUs are already those at
+// which they run.
 constexpr double kUsualTrainingClock = 0.8;
 
 // Formats numbers in errors as they would look in JSON.
@@ -36,12 +37,12 @@ class Checker {
   double Physical(const char* field, double value, const PhysicalRange& range) const {
     return CheckPhysical(prefix_ + field, value, range);
   }
-  // The value as whole bytes.
+  // Returns the value as whole bytes.
   Bytes Size(const char* field, int64_t value, const PhysicalRange& range) const {
     Physical(field, static_cast<double>(value), range);
     return Bytes(value);
   }
-  // Zero where the hardware has none.
+  // Returns a rate, which is zero if the hardware has none.
   FlopRate Rate(const char* field, double value) const {
     return FlopRate(value == 0 ? 0 : Physical(field, value, FlopRateRange()));
   }
@@ -80,7 +81,7 @@ LinkProto::Kind KindToProto(LinkKind kind) {
   return LinkProto::KIND_UNSPECIFIED;
 }
 
-// Both enums count alike, except that the proto starts with "unspecified".
+// Both enums have the same values in the same order, but the proto begins with "unspecified".
 Generation GenerationFromProto(DeviceProto::Generation generation, const Checker& check) {
   if (generation < DeviceProto::PASCAL || generation > DeviceProto::HOST) {
     check.Fail("generation", generation == 0 ? "none" : std::to_string(generation),
@@ -121,7 +122,7 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   }
   device.vector_peak = FlopRate(
       check.Physical("vector_fp32_flop_per_s", proto.vector_fp32_flop_per_s(), FlopRateRange()));
-  // The smallest accepted fractions are far below what hardware loses.
+  // The smallest fractions that are accepted are far below those of any hardware.
   device.training_clock = proto.training_clock() == 0
                               ? UsualTrainingClock(device.generation)
                               : check.Within("training_clock", proto.training_clock(), 0.1, 1.0);

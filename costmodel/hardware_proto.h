@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// The training_clock of a device whose file states none.
+// Returns the training clock of a device whose file states none.
 double UsualTrainingClock(Generation generation);
 
 // Both check every field and throw InputError; what they return is valid. `place` opens the

@@ -1,4 +1,4 @@
-// Hashes of numbers and texts: of 64 bits, and equal everywhere.
+// Hashes of numbers and texts, which have 64 bits and are equal on every machine.
 #pragma once
 
 #include <cstddef>
@@ -7,17 +7,18 @@
 
 namespace stagecraft {
 
-// FNV's basis but for its last digit: every stored fingerprint began with it.
+// FNV's offset basis without its last digit, from which every stored fingerprint was computed.
 inline constexpr uint64_t kFnvOfNothing = 1469598103934665603ull;
 inline constexpr uint64_t kFnvPrime = 1099511628211ull;
 
-// FNV-1a over the bytes of `text`, after what has the hash `hash`.
+// Returns the FNV-1a hash of the bytes of `text` after data that have the hash `hash`.
 constexpr uint64_t Fnv(std::string_view text, uint64_t hash = kFnvOfNothing) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kFnvPrime;
   return hash;
 }
 
-// FNV-1a of what is added: for fingerprints, and whatever else an output may show.
+// Hash: the FNV-1a hash of everything that is added. For fingerprints, and for any other hash that
+// an output may depend on.
 class Hash {
  public:
   Hash& Add(int64_t value) {
@@ -38,7 +39,8 @@ class Hash {
   uint64_t value_ = kFnvOfNothing;
 };
 
-// Takes eight bytes at a time: for the keys of large hash tables, which nothing else sees.
+// TableHash: a hash that takes eight bytes at a time. For the keys of large hash tables; no output
+// shows its values.
 class TableHash {
  public:
   TableHash& Add(int64_t value) {

@@ -5,7 +5,8 @@
 namespace stagecraft {
 namespace {
 
-// Published values of FNV-1a of 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv), from its own basis.
+// The values are the published ones of 64-bit FNV-1a (Fowler, Noll, Vo; draft-eastlake-fnv), with
+// its own offset basis.
 TEST(HashTest, BytesAreMixedAsInFnv) {
   EXPECT_EQ(Fnv("", 0xcbf29ce484222325ull), 0xcbf29ce484222325ull);
   EXPECT_EQ(Fnv("a", 0xcbf29ce484222325ull), 0xaf63dc4c8601ec8cull);

@@ -14,7 +14,8 @@ namespace {
 constexpr double kSpread = 0.3;
 constexpr double kAccessesOfReduction = 3;
 
-// What is reduced is reduced to one rank first; the rest depends on who holds what then.
+// Every reduction first reduces to one rank; what follows depends on what each rank then holds and
+// has to get.
 double Seconds(const Op& op, const Collective& collective, const Device& device) {
   const Fabric& fabric = op.fabric;
   const Link& link = fabric.nodes > 1 ? fabric.inter : fabric.intra;

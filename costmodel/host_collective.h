@@ -1,5 +1,5 @@
-// How long messages and collectives between processes on the CPUs of hosts take: latency and
-// bandwidth of a message, and the messages that MPI's algorithms make of a collective.
+// How long messages and collectives between processes on the CPUs of hosts take: from the latency
+// and bandwidth of a message, and the messages of which MPI's algorithms make a collective.
 //
 // The algorithms are those of Open MPI 4.1 for non-blocking, in-place collectives, which the
 // executor uses (coll/libnbc); the formulas follow Thakur, Rabenseifner and Gropp, "Optimization of
@@ -22,9 +22,9 @@
 
 namespace stagecraft {
 
-// CHECKs that the op is a collective. Zero for one rank. Across nodes every message is as slow as
-// one between nodes. The basis is kAnalytical, and there is no host time, since the host is the
-// device.
+// CHECKs that the op is a collective. The time is zero for one rank. If the ranks are on several
+// nodes, every message is as slow as one between nodes. The basis is kAnalytical, and there is no
+// host time, since the host is the device.
 Estimate PredictHostCollective(const Op& op, const Device& device);
 
 }  // namespace stagecraft

@@ -12,7 +12,8 @@
 namespace stagecraft {
 namespace {
 
-// 10 us a message, 1 GB/s; reducing goes at 3 GB/s of memory, a byte like one sent.
+// A host with memory of 3 GB/s. Reducing a byte takes three accesses and so as long as sending one
+// at 1 GB/s.
 Device Processor() {
   Device device;
   device.generation = Generation::kHost;
@@ -27,7 +28,7 @@ Op On(int ranks, OpKind kind, int64_t bytes) {
 
 Duration Time(const Op& op) { return PredictHostCollective(op, Processor()).time; }
 
-TEST(HostCollectiveTest, StepsOfTheAlgorithms) {
+TEST(HostCollectiveTest, EveryAlgorithmTakesItsSteps) {
   EXPECT_EQ(Time(On(2, OpKind::kSendRecv, 1'000'000)), 1010_us);
   EXPECT_EQ(Time(On(4, OpKind::kAllGather, 4'000'000)), 3030_us);
   EXPECT_EQ(Time(On(4, OpKind::kReduceScatter, 4'000'000)), 19050_us);
@@ -39,7 +40,7 @@ TEST(HostCollectiveTest, StepsOfTheAlgorithms) {
   EXPECT_EQ(Time(On(1, OpKind::kAllReduce, 4'000)), Duration());
 }
 
-// Two nodes of two ranks, 100 MB/s between them.
+// There are two nodes of two ranks each, with 100 MB/s between them.
 TEST(HostCollectiveTest, BetweenNodesEveryStepIsAsSlowAsTheNetwork) {
   Op op = On(4, OpKind::kAllGather, 4'000'000);
   op.fabric.nodes = op.fabric.ranks_per_node = 2;
@@ -47,8 +48,8 @@ TEST(HostCollectiveTest, BetweenNodesEveryStepIsAsSlowAsTheNetwork) {
   EXPECT_EQ(Time(op), 30150_us);
 }
 
-// No GPU launches anything: a step's host is its device.
-TEST(HostCollectiveTest, AModelTakesItForHostsAlone) {
+// Nothing is launched on a GPU, so there is no host time: the host is the device.
+TEST(HostCollectiveTest, AModelUsesItOnlyForHosts) {
   const Op op = On(2, OpKind::kAllReduce, 1'000'000);
   const Estimate host = AnalyticalModel().Predict({&op, 1}, Processor())[0];
   EXPECT_EQ(host.time, Time(op));

@@ -22,7 +22,7 @@ std::string LineAndColumn(const std::string& text, size_t byte) {
   return ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
-// Refuses what nlohmann's parser accepts: keys that occur twice, and unlimited nesting.
+// Refuses what nlohmann's parser would accept: keys that occur twice, and unlimited nesting.
 class KeyChecker {
  public:
   explicit KeyChecker(const std::string& name) : name_(name) {}

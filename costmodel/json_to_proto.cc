@@ -25,7 +25,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using nlohmann::json;
 
-// A value as it is shown in an error: one short line.
+// Returns a value as errors show it: on one short line.
 std::string Shown(const json& value) {
   constexpr size_t kMaxShown = 60;
   if (value.is_object()) return "a map";
@@ -48,7 +48,7 @@ struct Place {
   Place At(size_t index) const { return {name, path + "[" + std::to_string(index) + "]"}; }
 };
 
-// Whole numbers; as in proto3's JSON also as text, or written 8.0 or 1e3.
+// Returns a whole number, which may also be text, as in proto3's JSON, or be written 8.0 or 1e3.
 template <typename Integer>
 Integer IntegerOf(const json& value, const Place& place) {
   using Limits = std::numeric_limits<Integer>;

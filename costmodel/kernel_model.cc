@@ -9,15 +9,16 @@
 namespace stagecraft {
 namespace {
 
-// Rows of queries in a thread block of FlashAttention, and the fewest rows on which a GEMM on
-// tensor cores works.
+// The rows of queries in a thread block of FlashAttention, and the fewest rows that a GEMM on
+// tensor cores computes.
 constexpr double kQueryRows = 128;
 constexpr double kFewestRows = 16;
 constexpr double kReferenceHeadSize = 128;
 
 // Sigma of log(predicted / measured) on held-out shapes of A100, H100 and V100, pooled
-// (docs/cost-model.md); that of streams lies between elementwise (0.1) and softmax and layer norm
-// (0.3). The last two are assumptions without samples. Other devices are predicted worse.
+// (docs/cost-model.md); that of streams lies between the value of elementwise kernels (0.1) and
+// that of softmax and layer norm (0.3). The last two constants are assumptions without samples.
+// Other devices are predicted worse.
 constexpr double kGemmSpread = 0.15;
 constexpr double kFp32GemmSpread = 0.18;
 constexpr double kAttentionSpread = 0.22;
@@ -70,7 +71,8 @@ double MemorySeconds(const Op& op, const Device& device, double fraction) {
          (fraction * device.memory_bandwidth.bytes_per_s());
 }
 
-// One of the kernels of a GEMM: recurrent layers multiply the rows of one time step after another.
+// Returns one of the kernels of a GEMM: recurrent layers multiply the rows of one time step after
+// another.
 Op OneKernel(Op op) {
   if (op.kind == OpKind::kGemm && op.kernels > 1) {
     op.m = std::max<int64_t>(1, op.m / op.kernels);

@@ -26,13 +26,14 @@ namespace stagecraft {
 // "Fitted" means least squares on log(predicted / measured) over four fifths of the shapes;
 // docs/cost-model.md names the samples and the errors on the rest.
 struct KernelConstants {
-  // What a kernel takes from its start to its end besides its work; fitted on GEMMs.
+  // The time of a kernel from its start to its end that is not work; fitted on GEMMs.
   Duration start = 3060_ns;
-  // What adding up the parts of a GEMM that is split along k costs; fitted.
+  // The time that it takes to add up the parts of a GEMM that is split along k; fitted.
   Duration split = 3570_ns;
-  // Host time for each kernel of an op as the workload counts them, in an eager framework: Python,
-  // autograd and dispatch of what counts here as one fused kernel. Fitted on half of vTrain's
-  // single-node rows (docs/cost-model.md). With zero, launches are free (CUDA graphs).
+  // Host time for each kernel of an op, as the workload counts kernels, in an eager framework:
+  // Python, autograd and the dispatch of everything that counts as one fused kernel here. Fitted on
+  // half of vTrain's single-node rows (docs/cost-model.md). With zero, launches are free (CUDA
+  // graphs).
   Duration host_dispatch = 75_us;
 
   // How many steps of k it takes to fill and drain a tile; fitted, on tensor cores.
@@ -41,9 +42,9 @@ struct KernelConstants {
   // rate; fitted on tensor cores and on fp32 units.
   double tensor_edge = 9.4;
   double fp32_edge = 19.4;
-  // The share of an unfilled last wave that is lost, in [0, 1]; fitted.
+  // The lost share of the unfilled part of the last wave, in [0, 1]; fitted.
   double wave_loss = 0.13;
-  // The memory bandwidth that is reached, over the datasheet's; fitted in GEMMs, and in elementwise
+  // The memory bandwidth that is reached, over the datasheet's; fitted on GEMMs, and on elementwise
   // kernels including softmax and layer norm.
   double product_memory_fraction = 0.79;
   double stream_memory_fraction = 0.82;
@@ -73,13 +74,14 @@ bool CanCompute(const Op& op, const Device& device);
 Estimate PredictKernel(const Op& op, const Device& device,
                        const KernelConstants& constants = KernelConstants());
 
-// What the host needs to launch the kernels of an op on the device; nothing if the host is the
-// device.
+// Returns the time that the host needs to launch the kernels of an op on the device; zero if the
+// host is the device.
 Duration LaunchTime(const Op& op, const Device& device,
                     const KernelConstants& constants = KernelConstants());
 
-// A bound that no kernel beats: FLOPs at the dense peak, what exceeds L2 at the bandwidth of DRAM,
-// and all bytes at that of L2. Zero for collectives.
+// Returns a time that no kernel beats, namely the longest of three: the FLOPs at the dense peak,
+// the bytes that exceed L2 at the bandwidth of DRAM, and all bytes at the bandwidth of L2. Zero for
+// collectives.
 Duration RooflineTime(const Op& op, const Device& device);
 
 }  // namespace stagecraft

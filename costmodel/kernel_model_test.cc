@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// 100 multiprocessors, 1 PFLOP/s in bf16: 10 TFLOP/s each; 1 TB/s.
+// A device with 1 PFLOP/s in bf16 from 100 multiprocessors, 10 TFLOP/s each, and 1 TB/s.
 Device RoundDevice() {
   Device device;
   device.generation = Generation::kHopper;
@@ -22,7 +22,7 @@ Device RoundDevice() {
   return device;
 }
 
-// Nothing is lost: only tiles and bandwidth remain.
+// Constants with which nothing is lost: only tiles and bandwidth remain.
 KernelConstants Lossless() {
   KernelConstants c;
   c.start = Duration();
@@ -47,15 +47,15 @@ TEST(KernelModelTest, ElementwiseTakesItsBytesOverBandwidth) {
 }
 
 TEST(KernelModelTest, LargeGemmTakesItsFlopsOverThePeak) {
-  // 2 * 8192^3 = 1.1e12 flop at 1e15 flop/s.
+  // The GEMM has 2 * 8192^3 = 1.1e12 flop, which run at 1e15 flop/s.
   const Op op = Op::Gemm(DType::kBf16, 8192, 8192, 8192);
   const Duration time = PredictKernel(op, RoundDevice(), Lossless()).time;
   EXPECT_NEAR(time.us(), 1099.5, 1);
 }
 
 TEST(KernelModelTest, OneTileTakesTheTimeOfOneMultiprocessor) {
-  // A 32x64 tile: 2 * 32 * 64 * 10000 flop at 10 TFLOP/s = 4.096 us, although
-  // the whole device would need a hundredth of it.
+  // A 32x64 tile takes 2 * 32 * 64 * 10000 flop at 10 TFLOP/s = 4.096 us, although the whole device
+  // would need a hundredth of it.
   const Op op = Op::Gemm(DType::kBf16, 32, 64, 10000);
   EXPECT_NEAR(PredictKernel(op, RoundDevice(), Lossless()).time.us(), 4.096, 0.01);
 }
@@ -92,7 +92,7 @@ TEST(KernelModelTest, ADeviceKnowsWhatItsHostNeeds) {
   }
 }
 
-// At 0.64 of the clock tensor cores do 0.64 of the work, fp32 units 0.8.
+// At 0.64 of the clock, tensor cores do 0.64 of the work in a given time, and fp32 units 0.8 of it.
 TEST(KernelModelTest, ATrainingClockSlowsWhatItDrives) {
   Device slow = RoundDevice();
   slow.training_clock = 0.64;

@@ -1,4 +1,4 @@
-// Terms of which the times of several kinds of kernels are made.
+// Terms that the times of several kinds of kernels have in common.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// What a kernel takes from its start to its end besides its work (kernel_model.h fits 3.06 us on
+// The time of a kernel from its start to its end that is not work (kernel_model.h fits 3.06 us on
 // GEMMs).
 inline constexpr double kKernelStartSeconds = 3e-6;
 
@@ -41,8 +41,8 @@ inline double L2OfOneMultiprocessor(const Device& device) {
   }
 }
 
-// (a^p + b^p)^(1/p): work that overlaps imperfectly takes a little longer than the longer of the
-// two. Preconditions: a, b >= 0 and p >= 1. Zero only if both are.
+// Returns (a^p + b^p)^(1/p): work that overlaps imperfectly takes a little longer than the longer
+// of the two. Preconditions: a, b >= 0 and p >= 1. Zero only if both are.
 inline double SmoothMax(double a, double b, double power) {
   const double longer = std::max(a, b);
   if (longer <= 0) return 0;
@@ -57,16 +57,18 @@ inline double Ceil(double value) {
   return whole < value ? whole + 1 : whole;
 }
 
-// How many tiles of `tile` cover `size`.
+// Returns how many blocks of `tile` elements cover `size` elements.
 inline double Blocks(double size, double tile) { return Ceil(size / tile); }
 
-// What waves of thread blocks over the multiprocessors cost, at least one wave; of an unfilled last
-// wave the share `loss` in [0, 1] is lost. Grows with `waves`.
+// Returns how many full waves of thread blocks over the multiprocessors take as long as `waves`
+// waves do: at least one, and the share `loss`, in [0, 1], of the unfilled part of the last wave is
+// lost. Grows with `waves`.
 inline double CostOfWaves(double waves, double loss) {
   return std::max(1.0, waves + loss * (Ceil(waves) - waves));
 }
 
-// How many factors of two divide the size, at most `most`: how well addresses are aligned.
+// Returns how many factors of two the size has, but at most `most`: this is how well addresses are
+// aligned.
 inline int TrailingZeros(int64_t size, int most) {
   return std::min(std::countr_zero(static_cast<uint64_t>(size)), most);
 }

@@ -1,4 +1,4 @@
-// One-way network links as numbers, and what a group of ranks sees of them.
+// One-way network links as numbers, and the links that a group of ranks uses.
 #pragma once
 
 #include <string>
@@ -19,16 +19,16 @@ struct Link {
   friend bool operator==(const Link&, const Link&) = default;
 };
 
-// What one communicator sees of the cluster: enough to price a collective.
+// Fabric: the part of a cluster that one communicator uses, which is enough to price a collective.
 struct Fabric {
   int ranks = 1;
   // Scale-up domains. They are nearly always the nodes; a GB200 NVL72 counts as one.
   int nodes = 1;
-  // Ranks on the domain that has the fewest of them.
+  // Number of ranks in the domain that has the fewest of them.
   int ranks_per_node = 1;
   // The link of least bandwidth between ranks of one node, per rank and direction.
   Link intra;
-  // What the whole group may use of the interfaces of one node, per direction, while the other
+  // The part of one node's interfaces that the whole group may use, per direction, while the other
   // devices of the node work in groups of the same kind. Its latency is one crossing of the
   // network. Ignored if nodes == 1.
   Link inter;

@@ -1,5 +1,5 @@
-// MemoModel: remembers what another model said. For searches, which ask for the same ops over and
-// over.
+// MemoModel: remembers the estimates of another model. For searches, which ask for the same ops
+// over and over.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 namespace stagecraft {
 
 // Gives the same estimates as the model behind it, in less than 0.1 us for an op that it has seen.
-// Predict() may be called from any thread. It remembers at most `most` estimates of each device, of
-// some 400 bytes each, and asks anew for every op that comes after them. The devices are those that
-// its callers have: the few GPU types of a cluster.
+// Predict() may be called from any thread. It remembers at most `most` estimates for each device,
+// of some 400 bytes each, and asks the other model each time for any further op. The number of
+// devices has no limit, since callers have only the few GPU types of a cluster.
 class MemoModel : public CostModel {
  public:
   // `model` must outlive this one.
@@ -36,8 +36,8 @@ class MemoModel : public CostModel {
   Memory& MemoryOf(const Device& device) const;
 
   const CostModel& model_;
-  const size_t most_;                // estimates of each device
-  mutable std::shared_mutex mutex_;  // of the list, not of what it holds
+  const size_t most_;                // estimates for each device
+  mutable std::shared_mutex mutex_;  // guards the list, not its elements
   mutable std::vector<std::unique_ptr<Memory>> memories_;
 };
 

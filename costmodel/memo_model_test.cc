@@ -10,7 +10,8 @@
 namespace stagecraft {
 namespace {
 
-// An op of m rows takes m ns times the GPU's multiprocessors.
+// A model that counts for how many ops it is asked. An op of m rows takes m ns times the number of
+// multiprocessors.
 class CountingModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {

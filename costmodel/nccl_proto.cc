@@ -14,11 +14,11 @@ namespace stagecraft {
 namespace {
 
 constexpr char kEmbeddedName[] = "nccl_2.28.textproto";
-// The range of a latency, be it of one step of an algorithm or of what a call does once: from a
+// The range of a latency, whether of one step of an algorithm or of the start of a call: from a
 // nanosecond to a second.
 constexpr double kLeastMicroseconds = 1e-3;
 constexpr double kMostMicroseconds = 1e6;
-// As LinkBandwidthRange() has it.
+// The range of LinkBandwidthRange(), in GB/s.
 constexpr double kLeastRate = 1e-3;
 constexpr double kMostRate = 1e4;
 constexpr double kLeastShare = 1e-3;  // of a rate that is reached
@@ -67,7 +67,7 @@ NcclGeneration FromProto(const NcclGenerationProto& proto, const std::string& pl
       FromProto(proto.tree_channel_gb_per_s(), place + ".tree_channel_gb_per_s");
   generation.nvlink_efficiency = Share(proto.nvlink_efficiency(), place + ".nvlink_efficiency");
   generation.link_gb_per_s = Rate(proto.link_gb_per_s(), place + ".link_gb_per_s");
-  const double nvls = proto.nvls_efficiency();  // zero where the generation has none
+  const double nvls = proto.nvls_efficiency();  // zero if the generation has no NVLS
   generation.nvls_efficiency = nvls == 0 ? 0 : Share(nvls, place + ".nvls_efficiency");
   return generation;
 }

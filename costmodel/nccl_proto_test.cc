@@ -26,7 +26,7 @@ std::string ErrorOf(const std::string& text) {
   return "";
 }
 
-// NCCL 2.28's src/graph/tuning.cc and topo.h, one number of every field.
+// One number of every field is compared with NCCL 2.28's src/graph/tuning.cc and topo.h.
 TEST(NcclProtoTest, TheShippedNumbersAreThoseOfNccl) {
   const NcclTuning& tuning = EmbeddedNcclTuning();
   const auto of = [](const PerProtocol& values, Protocol protocol) {
@@ -79,8 +79,8 @@ TEST(NcclProtoTest, AMissingFieldIsNamed) {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Calls `visit` with the path of every number inside `message` and with what sets it; sets each
-// back afterwards.
+// Calls `visit` with the path of every number inside `message` and a function that sets it; then
+// gives the number its old value again.
 using Visit = std::function<void(const std::string&, const std::function<void(double)>&)>;
 void ForEachNumber(Message& message, const std::string& path, const Visit& visit) {
   const auto& reflection = *message.GetReflection();

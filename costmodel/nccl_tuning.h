@@ -2,7 +2,7 @@
 // src/graph/tuning.cc and src/graph/topo.h (Apache-2.0): latencies in microseconds, bandwidths in
 // GB/s, both as NCCL writes them. docs/cost-model.md says which were checked against the library.
 //
-// Here they have names only: what ships is data/nccl_2.28.textproto, and a
+// This header has their names only: the values that ship are in data/nccl_2.28.textproto, and a
 // calibrated file replaces it as a whole.
 #pragma once
 
@@ -21,11 +21,11 @@ inline constexpr std::array kNcclGenerations = {Generation::kPascal, Generation:
                                                 Generation::kBlackwell};
 inline constexpr int kNcclGenerationCount = static_cast<int>(kNcclGenerations.size());
 
-// Whose row a generation takes, as an index of kNcclGenerations. NCCL decides by compute
+// The row that a generation uses, as an index into kNcclGenerations. NCCL decides by compute
 // capability: Kepler goes with Pascal (before 7.0), Turing with Volta, Ada with Ampere. RCCL has
 // the structure of NCCL, and the library of Gaudi is not public: both take the row of Ampere, the
-// newest generation without NVLS, for want of constants of their own. Hosts have no NCCL, and
-// nobody asks for their row.
+// newest generation without NVLS, for want of constants of their own. Hosts have no NCCL, and no
+// code asks for their row.
 constexpr int NcclRow(Generation generation) {
   switch (generation) {
     case Generation::kKepler:
@@ -85,10 +85,10 @@ struct NcclTuning {
   double nvls_hop_us = 0;
   PerProtocol network_overhead_us = {};
   std::array<NcclGeneration, kNcclGenerationCount> generation = {};
-  // What NCCL counts on of a link's rate.
+  // The shares of a link's rate on which NCCL counts.
   double pcie_efficiency = 0;
   double network_efficiency = 0;
-  // Tree bandwidth against message size: one factor per doubling from 64 B.
+  // Factors of the bandwidth of trees by message size: one for each doubling from 64 B on.
   std::array<std::array<double, kTreeCorrections>, kProtocolCount> tree_correction = {};
 
   const NcclGeneration& Of(Generation g) const { return generation[NcclRow(g)]; }

@@ -6,9 +6,9 @@
 
 namespace stagecraft {
 
-// 'did you mean "a", "b" or "c"?': up to three names nearest to `wanted` by edit distance,
-// regardless of letter case, a name that begins with `wanted` first; empty if no name is known. For
-// the end of the sentence of an InputError.
+// Returns 'did you mean "a", "b" or "c"?' with up to three of the names nearest to `wanted` by edit
+// distance, regardless of letter case; names that begin with `wanted` come first. Empty if no name
+// is known. For the end of the sentence of an InputError.
 std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known);
 
 }  // namespace stagecraft

@@ -14,7 +14,7 @@ namespace stagecraft {
 
 enum class OpKind {
   kNone,         // no work: a point in time that other tasks wait for
-  kGemm,         // batch x (m,k)·(k,n); of several kernels each does m / kernels rows
+  kGemm,         // batch x (m,k)·(k,n); if there are several kernels, each does m / kernels rows
   kAttention,    // fused attention over `batch` heads: m queries, n keys, head size k
   kElementwise,  // moves `bytes` through memory: activation functions, casts, residuals
   kOptimizer,    // moves `bytes` of parameters and states once
@@ -25,7 +25,7 @@ enum class OpKind {
   kAllToAll,
   kBroadcast,
   kSendRecv,  // `bytes` one way over `fabric.intra`, or `inter` if nodes > 1
-  kProfiled,  // whatever it is, it takes `m` times `profiled`
+  kProfiled,  // any work that takes `m` times `profiled`
   kNorm,      // layer norm or RMS norm of m rows of n; moves `bytes`, fully fused
   kSoftmax,   // softmax of m rows of n; moves `bytes`, fully fused
 };
@@ -48,7 +48,8 @@ enum class Direction { kForward, kBackward };
 // each sequence; those of a training step do not.
 enum class AttentionUse { kTraining, kServing };
 
-// A value: equal ops cost the same on equal devices. Fields that a kind does not use stay zero.
+// Op is a value: equal ops cost the same on equal devices. Fields that a kind does not use stay
+// zero.
 struct Op {
   OpKind kind = OpKind::kNone;
   DType dtype = DType::kBf16;
@@ -64,10 +65,10 @@ struct Op {
   Bytes bytes;        // memory traffic of elementwise and optimizer; buffer of collectives
   int kernels = 1;    // launches that make up this op
   Fabric fabric;      // collectives and send/recv only
-  GradientSync sync;  // kAllReduce only: by which other method; servers are not in `fabric`
-  Duration profiled;  // kProfiled only: what one takes on the device where it was measured
+  GradientSync sync;  // kAllReduce only: the method, if not NCCL's; servers are not in `fabric`
+  Duration profiled;  // kProfiled only: the time of one on the device where it was measured
 
-  // The arithmetic of this op; zero for what only moves bytes.
+  // The arithmetic of this op; zero if it only moves bytes.
   FlopCount Flops() const;
   // Bytes through device memory, each operand counted once.
   Bytes Traffic() const;
@@ -88,14 +89,14 @@ struct Op {
   friend bool operator==(const Op&, const Op&) = default;
 };
 
-// Elements of the operands of a GEMM, each counted once. Readers refuse ops with more than
-// kMostOperands, which keeps Op::Traffic() within 64 bits.
+// Returns the number of elements of a GEMM's operands, each counted once. Readers refuse ops with
+// more than kMostOperands, which keeps Op::Traffic() within 64 bits.
 double Operands(const Op& op);
 inline constexpr double kMostOperands = 1e17;
 
 size_t HashOf(const Op& op);
 
-// A line for people: "gemm 4096x8192x1024 bf16".
+// Returns a line for people: "gemm 4096x8192x1024 bf16".
 std::string Describe(const Op& op);
 
 }  // namespace stagecraft

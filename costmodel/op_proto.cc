@@ -99,7 +99,7 @@ int ReadCount(int64_t least, int64_t most, int64_t value, std::string_view path,
   return static_cast<int>(value);
 }
 
-// A field of one method must not be given for others.
+// Reads a GradientSync; a field of one method must not be given for another.
 GradientSync SyncFromProto(const GradientSyncProto& proto, const Op& op, std::string_view path) {
   const auto method = proto.method();
   if (!GradientSyncProto::Method_IsValid(method) ||

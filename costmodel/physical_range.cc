@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// "1e9", "4e12", "46000000", "3350".
+// Returns a number as errors show it: "1e9", "4e12", "46000000", "3350".
 std::string Text(double number) {
   const double power = std::floor(std::log10(number));
   const double digit = number / std::pow(10.0, power);
@@ -17,7 +17,8 @@ std::string Text(double number) {
   return is_round ? fmt::format("{:.0f}e{:.0f}", digit, power) : fmt::format("{}", number);
 }
 
-// The value in the unit in which it was probably written; empty if none fits.
+// Returns a question with the value in the unit in which it was probably written; empty if no unit
+// fits.
 std::string Meant(double value, const PhysicalRange& range) {
   for (const int power : range.powers) {
     const double scaled = value * std::pow(10.0, power);
@@ -71,8 +72,8 @@ const PhysicalRange& CacheRange() {
   return range;
 }
 
-// The catalogue's GPUs have 13 to 304; each of these has some 64 or 128 arithmetic units, which
-// datasheets count, too.
+// The catalogue's GPUs have 13 to 304 multiprocessors. Each has some 64 or 128 arithmetic units,
+// whose number is on datasheets, too.
 const PhysicalRange& MultiprocessorRange() {
   static const PhysicalRange range{1, 2000, "multiprocessors"};
   return range;

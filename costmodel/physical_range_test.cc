@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// What is said of a number; empty where it is taken.
+// Returns the error for a number; empty if it is accepted.
 std::string Said(double value, const PhysicalRange& range) {
   try {
     CheckPhysical("key", value, range);
@@ -22,7 +22,7 @@ std::string Said(double value, const PhysicalRange& range) {
   }
 }
 
-// The number after "did you mean"; 0 where nothing is proposed.
+// Returns the number after "did you mean"; 0 if none is proposed.
 double Proposed(const std::string& text) {
   const std::string words = "did you mean ";
   const size_t begin = text.find(words);
@@ -61,7 +61,7 @@ TEST(PhysicalRangeTest, SizesOfGpusInOtherUnitsAreRecognised) {
 }
 
 TEST(PhysicalRangeTest, NumbersInTheWrongUnitAreRefused) {
-  // 80 GB in KB and in KiB, and 46 GB: proposals of 80 TB and of 46 TB were none.
+  // These are 80 GB in MB and 46 GB in KB; a proposal of 80 TB would be wrong.
   EXPECT_EQ(Proposed(Said(80000, MemoryRange())), 80e9);
   EXPECT_EQ(Proposed(Said(46000000, MemoryRange())), 46e9);
   EXPECT_NE(Said(80e12, MemoryRange()), "");
@@ -70,7 +70,8 @@ TEST(PhysicalRangeTest, NumbersInTheWrongUnitAreRefused) {
   EXPECT_NE(Said(700'000'000, LatencyRange()), "");  // picoseconds
 }
 
-// The limits leave room for ten times what is sold, but for latencies, which light limits.
+// The limits leave room for ten times the values of hardware that is sold, except for latencies,
+// which the speed of light limits.
 TEST(PhysicalRangeTest, GpusOfTheCatalogueLieFarWithinTheLimits) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const Device& device = entry.device;

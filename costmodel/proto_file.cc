@@ -34,7 +34,7 @@ using google::protobuf::TextFormat;
 constexpr size_t kMaxFileBytes = size_t{1} << 31;
 // The most that is read from a pipe or a device, which do not state their length.
 constexpr size_t kMaxStreamBytes = size_t{1} << 28;
-// A tree of JSON takes several times its text.
+// A tree of JSON takes several times the memory of its text.
 constexpr size_t kMaxTreeBytes = size_t{1} << 28;
 constexpr int kMaxNesting = 100;
 constexpr std::array<std::string_view, 7> kExtensions = {".textproto", ".pbtxt", ".txtpb", ".json",
@@ -87,8 +87,8 @@ double FloatingValue(const Message& message, const FieldDescriptor* field, int i
 
 std::string FindBadValue(const Message& message);
 
-// What is wrong with one value, opening with the rest of its key path; empty
-// where nothing is.
+// Returns the rest of a value's key path and what is wrong with the value; empty if nothing is
+// wrong.
 std::string FindBadElement(const Message& message, const FieldDescriptor* field, int index) {
   const Reflection* reflection = message.GetReflection();
   if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
@@ -102,7 +102,8 @@ std::string FindBadElement(const Message& message, const FieldDescriptor* field,
   return std::isfinite(value) ? "" : ": got " + std::to_string(value) + ", want a finite number";
 }
 
-// Finds NaN, infinities and fields that the schema does not have.
+// Returns what is wrong with the first NaN, infinity or field that the schema does not have; empty
+// if there is none.
 std::string FindBadValue(const Message& message) {
   const Reflection* reflection = message.GetReflection();
   const auto& unknown = reflection->GetUnknownFields(message);
@@ -239,7 +240,7 @@ void ReadProtoFile(const std::string& path, Message* message) {
 void WriteFileAtomically(const std::string& path, const std::string& contents) {
   namespace fs = std::filesystem;
   std::error_code error;
-  // A symbolic link keeps pointing where it did: its target is replaced.
+  // A symbolic link stays the same: the file to which it points is replaced.
   fs::path target = fs::weakly_canonical(path, error);
   if (error) target = path;
   const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");

@@ -16,20 +16,20 @@ namespace stagecraft {
 // "cluster.yaml: node_groups[1].count: got "abc", want a whole number".
 void ReadProtoFile(const std::string& path, google::protobuf::Message* message);
 
-// The same from memory. `extension` includes its dot: ".yaml".
+// The same for text in memory. `extension` includes its dot: ".yaml".
 void ParseProtoText(const std::string& text, const std::string& name_for_errors,
                     const std::string& extension, google::protobuf::Message* message);
 
 // Whether the extension is one of those above.
 bool IsProtoExtension(const std::string& extension);
 
-// The bytes of a file of at most 2 GiB. Throws InputError if it is missing, is a directory or
-// cannot be read.
+// Returns the bytes of a file of at most 2 GiB. Throws InputError if it is missing, is a directory
+// or cannot be read.
 std::string ReadFile(const std::string& path);
 
-// Writes to a temporary file beside `path` and renames it, so that no reader sees half a file; what
-// is not a regular file (/dev/stdout, a pipe) is written directly. Throws InputError if the
-// directory is missing, std::runtime_error if the disk fails.
+// Writes to a temporary file beside `path` and renames it, so that no reader sees half a file;
+// anything that is not a regular file (/dev/stdout, a pipe) is written directly. Throws InputError
+// if the directory is missing, std::runtime_error if the disk fails.
 void WriteFileAtomically(const std::string& path, const std::string& contents);
 
 }  // namespace stagecraft

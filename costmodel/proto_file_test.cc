@@ -148,7 +148,7 @@ TEST(ProtoFileTest, FilesThatCannotBeReadAreInputErrors) {
   EXPECT_THROW(ReadProtoFile("no-extension", &proto), InputError);
 }
 
-// A file whose size is known is refused by its size; once, 2 GiB of it were read first.
+// A file whose size is known is refused by its size, without first reading 2 GiB of it.
 TEST(ProtoFileTest, FilesThatAreTooLargeAreRefusedBeforeTheyAreRead) {
   for (const int shift : {31, 33, 36, 40}) {
     const std::string path = TestPath("large.pb");
@@ -195,7 +195,7 @@ TEST(ProtoFileTest, WritingIntoNoDirectoryIsAnInputError) {
   EXPECT_THROW(WriteFileAtomically(TestPath(""), "x"), InputError);
 }
 
-TEST(NearestTest, PrefixesThenSmallEditDistances) {
+TEST(NearestTest, PrefixesComeBeforeSmallEditDistances) {
   const std::vector<std::string> known = {"count", "device", "devices_per_node", "node_type"};
   EXPECT_EQ(NearestNames("dev", known),
             "did you mean \"device\", \"devices_per_node\" or \"count\"?");

@@ -14,8 +14,8 @@ class Random {
  public:
   explicit Random(uint64_t seed) : state_(seed) {}
 
-  // An independent generator for one purpose and index, so that adding draws in one place changes
-  // nothing elsewhere.
+  // Returns an independent generator for one purpose and index, so that adding draws in one place
+  // changes nothing elsewhere.
   Random Child(std::string_view purpose, uint64_t index) const {
     Random child(state_ ^ Fnv(purpose) ^ (index * 0x9e3779b97f4a7c15ull));
     child.Bits();

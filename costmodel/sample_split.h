@@ -1,5 +1,5 @@
-// SampleSplit: from which samples a model learns and by which it is judged. This is what splits of
-// kernels and of collectives have in common.
+// SampleSplit: the samples from which a model learns and those by which it is judged. This is what
+// splits of kernels and of collectives have in common.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ struct SampleSplit {
 // Splits samples 0 to count - 1.
 SampleSplit DivideSamples(size_t count, const std::function<bool(int)>& is_test);
 
-// The F of "random:F", between 0 and 1; no value if `spec` is anything else.
+// Returns F, which is between 0 and 1, if `spec` is "random:F"; no value if it is anything else.
 std::optional<double> RandomFraction(const std::string& spec);
 
 // Throws InputError if one side of a split has no sample; "none" needs no training samples.

@@ -21,10 +21,11 @@ struct Speeds {
 };
 
 // The times of kernels, and of copies to hosts, are divided by Speeds::compute. The time of a
-// collective is what the model behind says for its fabric with other bandwidths and the same
-// latencies, but no less than LeastShare() of its time and no more than MostShare(), because a
+// collective is what the other model predicts for its fabric with the changed bandwidths and the
+// same latencies, but no less than LeastShare() of its time and no more than MostShare(), because a
 // model's choice of algorithm may jump where bandwidths do not. Times are rounded up, so that both
-// bounds hold for every op to the nanosecond. What hosts launch stays as it is.
+// bounds hold for every op to the nanosecond. The time that hosts need to launch kernels stays the
+// same.
 class ScaledModel : public CostModel {
  public:
   // `model` must outlive this one.

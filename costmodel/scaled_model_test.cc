@@ -9,8 +9,8 @@
 namespace stagecraft {
 namespace {
 
-// Kernels take 1 us, collectives 2 us and their bytes over the slower link; above 16 GB/s
-// something goes wrong and they take 1 ms.
+// A model in which kernels take 1 us, and collectives 2 us and the time of their bytes over the
+// slower link; above 16 GB/s collectives jump to 1 ms.
 class PlainModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device&) const override {
@@ -49,7 +49,7 @@ TEST(ScaledModelTest, KernelsFollowTheDevice) {
   EXPECT_EQ(TimeOf(gemm, {.intra = 2, .inter = 2}), Duration::Nanoseconds(1000));
 }
 
-// 80 kB at 8 GB/s take 10 us, and 2 us of latency stay.
+// 80 kB take 10 us at 8 GB/s, and the latency stays 2 us.
 TEST(ScaledModelTest, CollectivesFollowTheirLinksAndKeepTheirLatency) {
   EXPECT_EQ(TimeOf(Reduction(100e9, 8e9), {}), Duration::Nanoseconds(12000));
   EXPECT_EQ(TimeOf(Reduction(100e9, 8e9), {.inter = 2}), Duration::Nanoseconds(7000));
@@ -59,14 +59,14 @@ TEST(ScaledModelTest, CollectivesFollowTheirLinksAndKeepTheirLatency) {
   EXPECT_EQ(TimeOf(Reduction(100e9, 8e9), {.compute = 2}), Duration::Nanoseconds(12000));
 }
 
-// Between CPUs of a host, or GPUs that its memory joins.
+// Such links join CPUs of a host, or GPUs that communicate through its memory.
 TEST(ScaledModelTest, LinksThroughAHostAreLinksToo) {
   Op op = Reduction(8e9, 100e9);
   op.fabric.intra.kind = LinkKind::kHost;
   EXPECT_EQ(TimeOf(op, {.intra = 2}), Duration::Nanoseconds(7000));
 }
 
-TEST(ScaledModelTest, WhatJumpsStaysBetweenItsShares) {
+TEST(ScaledModelTest, ATimeThatJumpsStaysBetweenItsShares) {
   const Op near = Reduction(100e9, 15e9);
   const Duration before = TimeOf(near, {});
   const Speeds faster = {.intra = 1.1, .inter = 1.1};

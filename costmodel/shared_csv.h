@@ -13,8 +13,8 @@ namespace stagecraft {
 
 using CsvRow = std::map<std::string, std::string>;  // by column name
 
-// Fields of one line; a quoted field may hold commas, "" in it is one quote. Shares nothing with
-// CsvRecords, so that tests can count with it what that one reads.
+// Returns the fields of one line; a quoted field may contain commas, and "" in it stands for one
+// quote. Shares no code with CsvRecords, so that tests can check what CsvRecords reads.
 inline std::vector<std::string> SplitCsvLine(const std::string& line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;
@@ -33,8 +33,8 @@ inline std::vector<std::string> SplitCsvLine(const std::string& line) {
   return fields;
 }
 
-// Calls `visit` with every row of a table whose first line is its header; what a row lacks is not
-// in it.
+// Calls `visit` with every row of a table whose first line is its header. Columns that a line lacks
+// are absent from its row.
 template <typename Visit>
 void ForEachCsvRow(const std::string& text, const Visit& visit) {
   std::istringstream lines(text);
@@ -55,12 +55,12 @@ inline bool HasSharedData() {
   return folder != nullptr && *folder != '\0';
 }
 
-// The path of one of its data files. Precondition: HasSharedData().
+// Returns the path of a file in its folder data/. Precondition: HasSharedData().
 inline std::string SharedDataPath(const std::string& path) {
   return std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/" + path;
 }
 
-// The rows of data/`path`; none if it cannot be read.
+// Returns the rows of the table data/`path`; none if it cannot be read.
 inline std::vector<CsvRow> ReadSharedTable(const std::string& path) {
   std::ifstream file(SharedDataPath(path));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -73,7 +73,7 @@ inline std::vector<CsvRow> ReadSharedCatalogue(const std::string& name) {
   return ReadSharedTable("catalogue/" + name);
 }
 
-// The number in a field; an empty field is zero.
+// Returns the number in a field; an empty field counts as zero.
 inline double Number(const CsvRow& row, const std::string& column) {
   const std::string& text = row.at(column);
   return text.empty() ? 0 : std::stod(text);

@@ -17,7 +17,7 @@ double Mean(const std::vector<double>& values) {
 
 namespace {
 
-// The value that would be at `index` were they sorted.
+// Returns the value that would be at `index` if the values were sorted.
 double Nth(std::vector<double>& values, size_t index) {
   CHECK(index < values.size());
   const auto at = values.begin() + static_cast<std::ptrdiff_t>(index);

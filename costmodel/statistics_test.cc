@@ -10,7 +10,7 @@ TEST(StatisticsTest, OneSlowValueMovesTheMeanAndNotTheMedian) {
   EXPECT_DOUBLE_EQ(Median({1, 9, 2}), 2);
 }
 
-TEST(StatisticsTest, OfAnEvenCountTheMedianIsBetweenTheMiddleTwo) {
+TEST(StatisticsTest, TheMedianOfAnEvenCountIsBetweenTheMiddleTwo) {
   EXPECT_DOUBLE_EQ(Median({8, 1, 2, 4}), 3);
 }
 

@@ -9,8 +9,8 @@
 namespace stagecraft {
 namespace {
 
-// Sigma of log(predicted / measured): that of NCCL's formula where nothing like it was measured,
-// since none of these methods was measured.
+// Sigma of log(predicted / measured). None of these methods was measured, so this is the sigma of
+// NCCL's formula for groups unlike all measured ones.
 constexpr double kSpread = 0.6;
 constexpr int kSimple = static_cast<int>(Protocol::kSimple);
 
@@ -18,7 +18,7 @@ struct Rounds {
   int intra = 0, inter = 0;
 };
 
-// Messages that follow one another.
+// Returns how many messages follow one another.
 Rounds RoundsOf(const Op& op) {
   const Fabric& fabric = op.fabric;
   if (op.sync.method == SyncMethod::kHierarchical) {

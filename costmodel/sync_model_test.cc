@@ -12,7 +12,7 @@ namespace {
 
 constexpr Bytes kBytes(1'000'000'000);
 
-// Links of 100 GB/s inside, 10 GB/s of interfaces a rank.
+// Returns an op over links of 100 GB/s inside nodes and interfaces of 10 GB/s for each rank.
 Op SyncOp(SyncMethod method, int nodes, int per_node) {
   Fabric fabric;
   fabric.ranks = nodes * per_node;
@@ -38,13 +38,13 @@ Op Gossiping(int nodes, int peers) {
   return op;
 }
 
-// A gigabyte takes a rank's interface 100 ms.
+// Returns the time of an op in units of 100 ms, which a gigabyte takes on a rank's interface.
 double Tenths(const Op& op) { return BusiestLinkTime(op, Algorithm::kDirect).seconds() * 10; }
 
 TEST(SyncTimeTest, AParameterServerTakesAndGivesEveryRanksBytes) {
   EXPECT_NEAR(Tenths(WithServers(SyncMethod::kParameterServer, 4, 1)), 2 * 4, 1e-6);
   EXPECT_NEAR(Tenths(WithServers(SyncMethod::kParameterServer, 4, 2)), 2 * 4 / 2, 1e-6);
-  // More servers than ranks: these are the narrow ones.
+  // With more servers than ranks, the ranks are the bottleneck.
   EXPECT_NEAR(Tenths(WithServers(SyncMethod::kParameterServer, 4, 8)), 2, 1e-6);
 }
 
@@ -60,7 +60,7 @@ TEST(SyncTimeTest, AShardedParameterServerTakesWhatARingDoes) {
 
 TEST(SyncTimeTest, ARollingServerTakesAllOthersBytes) {
   EXPECT_NEAR(Tenths(SyncOp(SyncMethod::kRollingServer, 4, 1)), 2 * 3, 1e-6);
-  // On one node, over the links inside.
+  // On one node, the bytes take the links inside.
   EXPECT_NEAR(Tenths(SyncOp(SyncMethod::kRollingServer, 1, 4)), 2 * 3 / 10.0, 1e-6);
 }
 
@@ -69,7 +69,7 @@ TEST(SyncTimeTest, GossipSendsItsBytesToEachPeer) {
   EXPECT_NEAR(Tenths(Gossiping(8, 3)), 3, 1e-6);
 }
 
-// 4 nodes of 2: 2 (1/2) S at 100 GB/s, 2 (3/4) S/2 at 10 GB/s.
+// With 4 nodes of 2 ranks, 2 (1/2) S goes at 100 GB/s, and 2 (3/4) S/2 at 10 GB/s.
 TEST(SyncTimeTest, HierarchicalScattersInsideNodesAndReducesAcross) {
   EXPECT_NEAR(Tenths(SyncOp(SyncMethod::kHierarchical, 4, 2)), 0.1 + 0.75, 1e-6);
   EXPECT_NEAR(Tenths(SyncOp(SyncMethod::kHierarchical, 4, 1)), 1.5, 1e-6);
@@ -81,7 +81,7 @@ TEST(SyncTimeTest, ReductionServersTakeARanksBytesOnce) {
 }
 
 TEST(SyncTimeTest, BytePsDividesTheSumAsPublished) {
-  // n = 4, k = 2: of 16 + 8 - 4 = 20 parts a server has 6, a rank 2.
+  // With n = 4 and k = 2, a server has 6 of 16 + 8 - 4 = 20 parts, and a rank has 2.
   EXPECT_NEAR(BytePsParts(4, 2).server, 0.3, 1e-12);
   EXPECT_NEAR(BytePsParts(4, 2).rank, 0.1, 1e-12);
   EXPECT_NEAR(Tenths(WithServers(SyncMethod::kBytePs, 4, 2)), 4 * 0.3, 1e-6);
@@ -100,8 +100,9 @@ TEST(SyncTimeTest, BytePsDividesTheSumAsPublished) {
   }
 }
 
-// Two ranks and one peer: the mean of both, exactly. Three and one: one place or two
-// places on, (x_i + x_j) / 2, whose square leaves a quarter of the variance.
+// Two ranks with one peer each get the mean of both, exactly. Three ranks with one peer, which is
+// one place or two places further on, get (x_i + x_j) / 2, whose square leaves a quarter of the
+// variance.
 TEST(SyncTimeTest, GossipLeavesLessVarianceTheMorePeers) {
   EXPECT_EQ(GossipContraction(2, 1), 0);
   EXPECT_NEAR(GossipContraction(3, 1), 0.25, 1e-12);
@@ -116,7 +117,7 @@ TEST(SyncModelTest, TimeIsLatencyAndBytesAtNcclsRates) {
   const NcclTuning& tuning = EmbeddedNcclTuning();
   const Op op = WithServers(SyncMethod::kParameterServer, 4, 1);
   const Estimate estimate = PredictSync(op, Device(), tuning);
-  // Base, and a hop each way; 0.8 s at 0.9 of the bandwidth.
+  // The time is the base, a hop each way, and 0.8 s of bytes at 0.9 of the bandwidth.
   EXPECT_NEAR(estimate.time.us(), 8.4 + 2 * 14 + 0.8e6 / 0.9, 0.01);
   EXPECT_EQ(estimate.basis, Basis::kAnalytical);
   EXPECT_GT(estimate.spread, 0);

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// The links of one op, and how long they take for what they carry.
+// The links of one op, and how long they take to carry its bytes.
 class SyncLoad {
  public:
   SyncLoad(const Op& op, const SyncRates& rates)
@@ -42,7 +42,7 @@ class SyncLoad {
   }
 
  private:
-  // Every rank sends `each` bytes to every other.
+  // Returns the seconds in which every rank sends `each` bytes to every other.
   double Peers(double each) const {
     const double inside = (per_node_ - 1) * each;
     const double outside = (ranks_ - per_node_) * each;
@@ -50,7 +50,7 @@ class SyncLoad {
                     outside > 0 ? outside / rates_.network : 0);
   }
 
-  // Every rank sends `each` bytes to every server.
+  // Returns the seconds in which every rank sends `each` bytes to every server.
   double Servers(double each) const {
     return std::max(servers_ * each / rates_.worker, ranks_ * each / rates_.server);
   }
@@ -62,8 +62,8 @@ class SyncLoad {
     return seconds;
   }
 
-  // A rank's link carries to each other rank what that rank sums up, and the sum of what it summed
-  // up itself.
+  // A rank's link carries, to each other rank, the part that that rank sums up and the sum of the
+  // part that this rank sums up.
   double BytePs() const {
     const SummedParts parts = BytePsParts(static_cast<int>(ranks_), static_cast<int>(servers_));
     const double to_peer = 2 * parts.rank * bytes_;

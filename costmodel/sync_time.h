@@ -31,12 +31,12 @@ namespace stagecraft {
 
 // Rates in bytes/s, one way.
 struct SyncRates {
-  double intra = 0;    // of a rank to those of its node
+  double intra = 0;    // of a rank to the other ranks of its node
   double network = 0;  // a rank's part of the interfaces of its node
   double server = 0;
   double worker = 0;  // of a rank to servers
 };
-// The rates of the links of the op; `efficiency(link)` scales each.
+// Returns the rates of the links of the op, each multiplied by `efficiency(link)`.
 template <typename Efficiency>
 SyncRates RatesOf(const Op& op, Efficiency efficiency) {
   const auto rate = [&](const Link& link) {
@@ -54,13 +54,18 @@ struct SummedParts {
 // Precondition: servers <= ranks, ranks >= 2.
 SummedParts BytePsParts(int ranks, int servers);
 
-// What is left of the variance among replicas after one gossip with `peers` peers, which are at the
-// same distance for every rank, the distances drawn anew at each step: the expected square of the
-// second largest eigenvalue of the mixing matrix, which takes the mean of a rank and its peers. (n
-// - 1 - k) / ((n - 1) (k + 1)); zero if everyone meets everyone. Precondition: 1 <= peers < ranks.
+// Returns the share of the variance among replicas that is left after one gossip with `peers`
+// peers. Their distances are the same for every rank and drawn anew at each training step. The
+// share is the expected square of the second largest eigenvalue of the mixing matrix, which takes
+// the mean of a rank and its k peers:
+//
+//   (n - 1 - k) / ((n - 1) (k + 1))
+//
+// It is zero if everyone meets everyone. Precondition: 1 <= peers < ranks.
 double GossipContraction(int ranks, int peers);
 
-// Without latency. Preconditions: at least two ranks, and the method of the op is not NCCL's.
+// Returns the time of the bytes, without latency. Preconditions: at least two ranks, and the method
+// of the op is not NCCL's.
 double SyncSeconds(const Op& op, const SyncRates& rates);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Pieces of text that files and flags are made of: split, trimmed, joined, and read as numbers.
+// Functions that split, trim and join the text of files and flags, and read numbers from it.
 #pragma once
 
 #include <charconv>
@@ -12,20 +12,20 @@
 
 namespace stagecraft {
 
-// The parts between separators, which point into `text`. Text without a separator is one part, and
-// so is empty text; a separator at an end has an empty part beside it.
+// Returns the parts between separators, which point into `text`. Text without a separator is one
+// part, even if it is empty; a separator at the beginning or the end has an empty part beside it.
 std::vector<std::string_view> SplitAt(std::string_view text, char separator);
-// `separator` is not empty.
+// The same with a separator of several characters. Precondition: it is not empty.
 std::vector<std::string_view> SplitAt(std::string_view text, std::string_view separator);
 
-// Whatever blanks, tabs, line feeds and carriage returns separate; no word is empty.
+// Returns the words that blanks, tabs, line feeds and carriage returns separate; no word is empty.
 std::vector<std::string_view> SplitWords(std::string_view text);
 
-// Without blanks, tabs and carriage returns at either end.
+// Returns `text` without the blanks, tabs and carriage returns at its beginning and end.
 std::string_view Trimmed(std::string_view text);
 
-// The names of all in `items`, with the separator between. `name` is how to come by the name of
-// one: a member or a function.
+// Returns the names of all `items`, with the separator between them. `name` gives the name of an
+// item: it is a member or a function.
 template <typename Items, typename Name = std::identity>
 std::string Join(const Items& items, std::string_view separator, const Name& name = {}) {
   std::string text;
@@ -36,8 +36,9 @@ std::string Join(const Items& items, std::string_view separator, const Name& nam
   return text;
 }
 
-// The number that the whole of `text` is, in decimal. Nothing where it is none or does not fit the
-// type. Numbers with a point may be "inf" or "nan": whoever wants them finite compares.
+// Returns the decimal number of which the whole of `text` consists; no value if it is no number or
+// does not fit the type. A floating-point number may be "inf" or "nan": callers that need a finite
+// one must check.
 template <typename Number>
 std::optional<Number> ParseNumber(std::string_view text) {
   Number number{};

@@ -14,8 +14,8 @@ namespace stagecraft {
 
 // A span of time, in whole nanoseconds. A value that would lie beyond Max() or Min(), 292 years
 // either way, becomes that limit: sums, differences and products never wrap around, whatever their
-// operands. A result at a limit means that the time is not known; results that are shown to anybody
-// are at most kLongestTime.
+// operands. A result at a limit means that the time is not known; results that users see are at
+// most kLongestTime.
 class Duration {
  public:
   constexpr Duration() = default;
@@ -61,8 +61,8 @@ class Duration {
   int64_t ns_ = 0;
 };
 
-// 100 years. Readers of files, the binding of costs to a step and whoever shows a result refuse
-// longer times; this is far below the limit of a Duration.
+// 100 years, far below the limit of a Duration. Longer times are refused by readers of files, by
+// the binding of costs to a training step and by everything that shows results.
 inline constexpr Duration kLongestTime = Duration::Nanoseconds(3'155'760'000'000'000'000);
 
 // A size or an amount of traffic, in whole bytes.
@@ -86,8 +86,8 @@ class Bytes {
   int64_t count_ = 0;
 };
 
-// Floating-point operations. A double, because a step of a large network has more than 2^63 of
-// them. One multiply-add counts as two.
+// Floating-point operations. A double, because a training step of a large network has more than
+// 2^63 of them. One multiply-add counts as two.
 class FlopCount {
  public:
   constexpr FlopCount() = default;

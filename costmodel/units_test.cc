@@ -15,13 +15,13 @@ namespace {
 constexpr double kYear = 365.25 * 86400;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Exact, ended at the limits of a Duration.
+// Returns the exact number, or the limit of a Duration if it is beyond that.
 Duration Clamped(__int128 ns) {
   const __int128 most = Duration::Max().ns(), least = Duration::Min().ns();
   return Duration::Nanoseconds(static_cast<int64_t>(std::clamp(ns, least, most)));
 }
 
-// Around zero, around each limit and its half, and of every size.
+// Returns numbers around zero, around each limit and its half, and of every size.
 std::vector<int64_t> Numbers() {
   std::vector<int64_t> numbers;
   const int64_t most = Duration::Max().ns(), least = Duration::Min().ns();

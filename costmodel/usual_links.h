@@ -1,5 +1,5 @@
-// The properties of links for which a source states none: latencies and PCIe rates of the node
-// catalogue (data/README.md, nodes.textproto).
+// The properties that links are assumed to have if a source states none: latencies and PCIe rates
+// of the node catalogue (data/README.md, nodes.textproto).
 #pragma once
 
 #include "costmodel/check.h"

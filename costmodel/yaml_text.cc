@@ -58,7 +58,7 @@ std::string Quoted(const std::string& text) {
   return json(text).dump(-1, ' ', true, json::error_handler_t::replace);
 }
 
-// How large a tree is, itself included.
+// The number of nodes of a tree, including its root, and its depth.
 struct Extent {
   int64_t nodes = 1;
   int depth = 1;
@@ -127,15 +127,15 @@ class JsonBuilder : public YAML::EventHandler {
 
   struct Node {
     json value;
-    std::optional<std::string> text;  // as written, of scalars
+    std::optional<std::string> text;  // of scalars: as written
     Extent extent;
   };
-  // A list or map whose end has not come.
+  // A list or map whose end has not been read yet.
   struct Collection {
     YAML::Mark mark;
     YAML::anchor_t anchor;
     json value;
-    std::optional<std::string> key;  // of a map, whose value comes next
+    std::optional<std::string> key;  // of a map: the key whose value comes next
   };
 
   bool WantsKey() const {
@@ -207,7 +207,8 @@ json ParseYaml(const std::string& text, const std::string& name) {
     if (!parser.HandleNextDocument(builder)) {
       throw InputError(name + ": got no YAML document, want one");
     }
-    // A second document, or what belongs to none, begins with an event that `builder` refuses.
+    // A second document, or text that belongs to no document, begins with an event that `builder`
+    // refuses.
     parser.HandleNextDocument(builder);
   } catch (const YAML::Exception& error) {
     builder.Fail(error.mark, "got \"" + error.msg + "\", want YAML");

@@ -1,4 +1,5 @@
-// YAML that somebody cut, doubled or mistyped is read or refused, within bounds.
+// Tests that YAML with parts cut, doubled or mistyped is read or refused, within bounds of time and
+// memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// The error, or an empty text where there is none.
+// Returns the error; empty if there is none.
 std::string ErrorOf(const std::string& text) {
   try {
     ParseYaml(text, "x.yaml");
@@ -32,7 +33,7 @@ size_t NodeCount(const json& tree) {
   return nodes;
 }
 
-// A reader that never ends is killed, and has not taken all memory by then.
+// The limit of CPU time kills a reader that never ends before it has taken all memory.
 class YamlTextTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -67,8 +68,8 @@ TEST_F(YamlTextTest, AnchorsQuotesAndTagsMeanWhatYamlSays) {
   EXPECT_EQ(ErrorOf("a: &a [*a]\n"), "x.yaml:1:8: expands without end, want a flatter document");
 }
 
-// Every text is read in one pass: it makes no more nodes than it has characters, but for
-// what its anchors repeat.
+// Every text is read in one pass, so it gives no more nodes than it has characters, apart from
+// those that its anchors repeat.
 TEST_F(YamlTextTest, NoMutationOfATextIsReadWithoutEnd) {
   const std::vector<std::string> seeds = {
       "{},\n",

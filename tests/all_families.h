@@ -1,4 +1,4 @@
-// All families of a space of degrees, for tests.
+// AllFamilies(): all families of a space of degrees, for tests.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace stagecraft {
 
-// Each on each of its lists of devices.
+// Returns every family once for each of its lists of devices.
 inline std::vector<DegreeFamily> AllFamilies(const DegreeSpace& space) {
   std::vector<DegreeFamily> all;
   for (const DegreePart& part : space.Parts()) {

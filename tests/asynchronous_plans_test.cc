@@ -1,5 +1,5 @@
-// Plans that never flush, on the command line and in files: what they report, and what
-// is refused in one sentence.
+// Tests of plans that never flush, given on the command line and in files: what they report, and
+// what is refused in one sentence.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ Json Simulated(const std::string& line) {
   return Json::parse(result.out.empty() ? "{}" : result.out);
 }
 
-// Of every stage.
+// The values that the stages of the steady state have for this key.
 std::vector<int> Column(const Json& report, const char* key) {
   std::vector<int> values;
   for (const Json& stage : report["steady_state"]["stages"]) values.push_back(stage[key]);
@@ -48,7 +48,7 @@ TEST_F(AsynchronousPlansTest, AStepIsAGlobalBatchOfTheSteadyState) {
   EXPECT_NEAR(parts, step, 1e-6 * step);
 }
 
-// Weights of one stage with one, two and four versions kept.
+// Compares the weights of one stage that keeps one, two and four versions of them.
 TEST_F(AsynchronousPlansTest, MemoryCountsTheVersionsThatAreKept) {
   const auto weights = [](const std::string& flags) {
     const Json report = Simulated(kJob + flags);
@@ -58,12 +58,12 @@ TEST_F(AsynchronousPlansTest, MemoryCountsTheVersionsThatAreKept) {
     return 0.0;
   };
   const double one = weights("--global-batch 8 --zero 0");
-  // JSON prints 12 digits.
+  // JSON has 12 digits.
   EXPECT_NEAR(weights("--global-batch 8 --schedule pipedream-2bw"), 2 * one, 1e-9);
   EXPECT_NEAR(weights("--global-batch 2 --schedule pipedream"), 4 * one, 1e-9);
 }
 
-// Without a flush there is no bubble but for unequal stages.
+// Without a flush, only unequal stages cause a bubble.
 TEST_F(AsynchronousPlansTest, DoubleBufferingSavesTheFlush) {
   const Json flushed = Simulated(kJob + "--global-batch 8");
   const Json endless = Simulated(kJob + "--global-batch 8 --schedule pipedream-2bw");
@@ -72,8 +72,8 @@ TEST_F(AsynchronousPlansTest, DoubleBufferingSavesTheFlush) {
   EXPECT_EQ(Column(endless, "gradient_buffers"), (std::vector<int>{2, 2, 2, 2}));
 }
 
-// GPT-2's head is its embedding: the first and the last stage add up their gradients while
-// the next batch's come in, in a second buffer.
+// GPT-2's head has the weights of its embedding. The first and the last stage therefore reduce
+// their gradients, while those of the next batch accumulate in a second buffer.
 TEST_F(AsynchronousPlansTest, TiedStagesReduceBatchByBatch) {
   const std::string job =
       "simulate --model gpt2 --cluster h100-sxm:1x4 --pp 4 --micro-batch 4 --seq 1024 "

@@ -1,4 +1,5 @@
-// What other tools print, broken: one sentence, exit code 2, nothing written.
+// Tests that broken output of other tools is refused by one sentence and exit code 2, and that
+// nothing is written then.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ struct Broken {
 
 class BadImportTest : public FolderTest {
  protected:
-  // Each text in a file of its own; `flags` follow the file's name.
+  // Expects that each text is refused, in a file of its own; `flags` follow the file's name.
   void ExpectAllRefused(const std::string& format, const std::string& extension,
                         const std::string& flags, const std::vector<Broken>& all) {
     std::vector<Case> cases;
@@ -37,7 +38,7 @@ std::string Repeated(const std::string& part, size_t bytes) {
   return text;
 }
 
-TEST_F(BadImportTest, FlagsAndFiles) {
+TEST_F(BadImportTest, WrongFlagsAndFilesAreRefused) {
   Write("t.conf", "SwitchName=l Nodes=a\n");
   Write("empty.conf", "");
   const std::string slurm = "import slurm $T/t.conf ";
@@ -62,7 +63,7 @@ TEST_F(BadImportTest, FlagsAndFiles) {
   });
 }
 
-TEST_F(BadImportTest, SlurmTopologyConf) {
+TEST_F(BadImportTest, BrokenSlurmTopologiesAreRefused) {
   ExpectAllRefused(
       "slurm", ".conf", "--gpu h100",
       {
@@ -105,7 +106,7 @@ TEST_F(BadImportTest, SlurmTopologyConf) {
       });
 }
 
-TEST_F(BadImportTest, SlurmTopologyYamlAndGres) {
+TEST_F(BadImportTest, BrokenSlurmYamlAndGresAreRefused) {
   ExpectAllRefused(
       "slurm", ".yaml", "--gpu h100",
       {
@@ -155,7 +156,7 @@ std::string Nvlink(const std::string& target, const std::string& count, const st
   return "<nvlink target=\"" + target + "\" count=\"" + count + "\" tclass=\"" + kind + "\"/>";
 }
 
-TEST_F(BadImportTest, NcclTopology) {
+TEST_F(BadImportTest, BrokenNcclTopologiesAreRefused) {
   const std::string peer = Gpu("b", "1", "");
   const std::string whole = System(Gpu("a", "0", ""));
   ExpectAllRefused(
@@ -203,7 +204,7 @@ TEST_F(BadImportTest, NcclTopology) {
 
 constexpr char kHeader[] = "\tGPU0\tGPU1\tCPU Affinity\n";
 
-TEST_F(BadImportTest, SmiTopology) {
+TEST_F(BadImportTest, BrokenSmiMatricesAreRefused) {
   const std::string header = kHeader;
   const std::string second = "GPU1\tNV4\t X \t0\n";
   ExpectAllRefused(
@@ -231,7 +232,7 @@ TEST_F(BadImportTest, SmiTopology) {
       });
 }
 
-TEST_F(BadImportTest, SmiTopologyFlags) {
+TEST_F(BadImportTest, FlagsThatDoNotFitASmiMatrixAreRefused) {
   const std::string row = "\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n";
   Write("m.txt", row);
   Write("nic.txt", "\tGPU0\tNIC0\nGPU0\t X \tPIX\nNIC0\tPIX\t X \n");
@@ -250,7 +251,7 @@ std::string Node(const std::string& name, const std::string& labels, const std::
 }
 std::string List(const std::string& nodes) { return "{\"items\":[" + nodes + "]}"; }
 
-TEST_F(BadImportTest, KubernetesNodes) {
+TEST_F(BadImportTest, BrokenKubernetesNodesAreRefused) {
   const std::string product = "\"nvidia.com/gpu.product\":\"NVIDIA-H100-80GB-HBM3\"";
   const std::string eight = "\"nvidia.com/gpu\":\"8\"";
   const std::string good = Node("a", product, eight);
@@ -287,8 +288,8 @@ TEST_F(BadImportTest, KubernetesNodes) {
       });
 }
 
-// Refused by size, without reading.
-TEST_F(BadImportTest, AHundredMegabytesOfNoise) {
+// The file is refused because of its size, before it is read.
+TEST_F(BadImportTest, AHundredMegabytesOfNoiseAreRefused) {
   Write("noise", Repeated("\x01noise <[{\t", 100'000'000));
   for (const char* format : {"nccl-topo", "smi-topo", "slurm", "k8s"}) {
     ExpectRefused({{std::string("import ") + format + " $T/noise -o $T/o.json --gpu h100",
@@ -296,7 +297,6 @@ TEST_F(BadImportTest, AHundredMegabytesOfNoise) {
   }
 }
 
-// What was there stays there.
 TEST_F(BadImportTest, AFailedImportLeavesTheOldFile) {
   Write("old.json", "{\"name\": \"old\"}");
   Write("bad.conf", "SwitchName=s Switches=s\n");
@@ -304,7 +304,7 @@ TEST_F(BadImportTest, AFailedImportLeavesTheOldFile) {
   EXPECT_EQ(ReadFile(Expand("$T/old.json")), "{\"name\": \"old\"}");
 }
 
-// Broken anywhere, a text is read or refused; never more than that.
+// Wherever a text is cut, it is either read or refused, and nothing else happens.
 TEST_F(BadImportTest, TruncatedTextsAreReadOrRefused) {
   const std::string xml = System(Gpu("a", "0", Nvlink("b", "2", "0x030200")) +
                                  Gpu("b", "1", Nvlink("a", "2", "0x030200")));

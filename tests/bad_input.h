@@ -1,5 +1,5 @@
-// Command lines that must be refused, for tests: exit code 2, one sentence on
-// stderr that names the place, nothing on stdout, nothing written.
+// FolderTest: a fixture for tests of command lines that must be refused, which means exit code 2,
+// one sentence on stderr that names the place, nothing on stdout, and nothing written.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ namespace stagecraft::bad_input {
 
 struct Case {
   std::string line;        // a command line; $T is the folder of test files
-  std::string wants;       // part of the sentence
-  std::string place = "";  // what it opens with: a file of the folder
+  std::string wants;       // a part of the sentence
+  std::string place = "";  // how the sentence begins: with a file of the folder
 };
 
 struct Result {
@@ -37,7 +37,7 @@ inline Result RunLine(const std::string& line) {
   return {code, out.str(), err.str()};
 }
 
-// A fresh folder for each test, gone after it.
+// Has a fresh folder for each test, which is removed after it.
 class FolderTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -51,7 +51,7 @@ class FolderTest : public testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << contents;
   }
 
-  // Writes a model file and returns a command line that is right but for it.
+  // Writes a model file, and returns a command line in which only this file is wrong.
   Case ModelCase(const std::string& name, const std::string& contents, const char* wants) const {
     Write(name, contents);
     return {"simulate --cluster h100-sxm:1x8 --global-batch 8 --model $T/" + name, wants,

@@ -1,5 +1,5 @@
-// Whatever a user gets wrong: exit code 2, one sentence on stderr that names
-// the place, nothing on stdout, nothing written.
+// Tests that whatever a user gets wrong leads to exit code 2 and one sentence on stderr that names
+// the place, with nothing on stdout and nothing written.
 #include "tests/bad_input.h"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ using bad_input::Case;
 using bad_input::Result;
 using bad_input::RunLine;
 
-// A run that is right but for what a case appends; the last flag wins nowhere,
-// so cases leave out what they replace.
+// Command lines that are right, but for what a case appends. No flag may be given twice, so there
+// is one without each of the flags that cases replace.
 const char kBase[] =
     "simulate --model llama3-8b --cluster h100-sxm:1x8 --global-batch 8 --seq 512 ";
 const char kNoModel[] = "simulate --cluster h100-sxm:1x8 --global-batch 8 --seq 512 ";
@@ -204,7 +204,7 @@ TEST_F(BadInputTest, AnUnknownVerbIsOneLineWhateverItHolds) {
     EXPECT_EQ(out.str(), "");
     const std::string text = err.str();
     const auto controls = std::count_if(text.begin(), text.end(), [](char c) { return c < ' '; });
-    EXPECT_EQ(controls, 1) << text;  // the end of the line
+    EXPECT_EQ(controls, 1) << text;  // only the end of the line
   }
 }
 

@@ -1,4 +1,5 @@
-// Output of nccl-tests, broken: one sentence, exit code 2, nothing written.
+// Tests that broken output of nccl-tests is refused by one sentence and exit code 2, and that
+// nothing is written then.
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ struct BrokenLog {
 
 class BadNcclTestsTest : public FolderTest {
  protected:
-  // Each text in a file of its own; `flags` follow the file's name.
+  // Expects that each text is refused, in a file of its own; `flags` follow the file's name.
   void ExpectAllRefused(const std::string& extension, const std::string& flags,
                         const std::vector<BrokenLog>& all) {
     std::vector<Case> cases;
@@ -37,13 +38,13 @@ constexpr char kRow[] = " 1048576 262144 float sum -1 30.12 34.81 34.81 0\n";
 
 std::string NcclTestsLog() { return std::string(kRanks) + kColumns + kRow; }
 
-// The log with `from`, where it is first, as `to`.
+// The log with `to` in place of the first `from`.
 std::string LogWith(const std::string& from, const std::string& to) {
   std::string text = NcclTestsLog();
   return text.replace(text.find(from), from.size(), to);
 }
 
-TEST_F(BadNcclTestsTest, NcclTests) {
+TEST_F(BadNcclTestsTest, BrokenLogsAreRefused) {
   const std::string text = NcclTestsLog();
   const std::string ranks = kRanks;
   ExpectAllRefused(
@@ -81,7 +82,7 @@ std::string Json(const std::string& devices, const std::string& results) {
          "}";
 }
 
-TEST_F(BadNcclTestsTest, NcclTestsJson) {
+TEST_F(BadNcclTestsTest, BrokenJsonIsRefused) {
   const std::string rank = R"([{"rank":0,"hostname":"a"},{"rank":1,"hostname":"a"}])";
   const std::string result =
       R"([{"size":8,"type":"float","redop":"sum","out_of_place":{"time":8,"alg_bw":0,"bus_bw":0}}])";
@@ -109,7 +110,7 @@ TEST_F(BadNcclTestsTest, NcclTestsJson) {
       });
 }
 
-TEST_F(BadNcclTestsTest, NcclTestsFlags) {
+TEST_F(BadNcclTestsTest, WrongFlagsAreRefused) {
   Write("a.log", NcclTestsLog());
   Write("hosts.log", LogWith("node0 device  1", "node1 device  1"));
   Write("nine.log", LogWith("nGpus 2", "nGpus 9"));
@@ -138,13 +139,13 @@ TEST_F(BadNcclTestsTest, NcclTestsFlags) {
   });
 }
 
-TEST_F(BadNcclTestsTest, AHundredMegabytesOfNoise) {
+TEST_F(BadNcclTestsTest, AHundredMegabytesOfNoiseAreRefused) {
   Write("noise", std::string(100'000'000, '#'));
   ExpectRefused({{"import nccl-tests $T/noise -o $T/o.csv --cluster dgx-h100:1",
                   "got 100000000 bytes, want at most", "$T/noise"}});
 }
 
-// Broken anywhere, a log is read or refused; never more than that.
+// Wherever a log is cut, it is either read or refused, and nothing else happens.
 TEST_F(BadNcclTestsTest, TruncatedLogsAreReadOrRefused) {
   const std::string text = NcclTestsLog();
   for (size_t length = 1; length < text.size(); ++length) {

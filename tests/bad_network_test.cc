@@ -1,5 +1,5 @@
-// Networks that cannot be: config.json files that contradict themselves, and
-// networks that do not divide as a plan wants.
+// Tests of impossible networks: config.json files that contradict themselves, and networks that
+// cannot be divided as a plan requires.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 using bad_input::Case;
 using Json = nlohmann::json;
 
-// A sound config.json of each family.
+// A correct config.json of each family.
 const std::map<std::string, const char*>& Configs() {
   static const std::map<std::string, const char*> configs = {
       {"llama", R"({"model_type": "llama", "vocab_size": 100, "hidden_size": 64,
@@ -71,7 +71,7 @@ const std::map<std::string, const char*>& Configs() {
   return configs;
 }
 
-// One key of a sound file becomes wrong; null takes it out.
+// A change that makes a correct file wrong; null removes a key.
 struct BadKey {
   const char* family;
   const char* change;
@@ -201,8 +201,7 @@ const std::vector<BadKey> kBadKeys = {
      "num_sparse_encoder_layers: got 3, want a divisor of the 4 layers"},
 };
 
-// Whole files that are no config.json, and what the sentence says behind the
-// file's name.
+// A file that is no config.json, and what the sentence says after the file's name.
 struct BadText {
   std::string text;
   const char* wants;
@@ -234,7 +233,7 @@ std::vector<BadText> BadTexts() {
   };
 }
 
-// Sound networks that do not divide as the plan wants.
+// A correct network that cannot be divided as the plan requires.
 struct BadPlan {
   const char* family;
   const char* flags;

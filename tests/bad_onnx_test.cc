@@ -1,4 +1,4 @@
-// ONNX files that are broken, unknown or contradict themselves.
+// Tests of ONNX files that are broken, have unknown operators or contradict themselves.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using bad_input::Case;
 
-// A product and a ReLU, as an exporter with shape inference would write them.
+// A matrix product and a ReLU, as an exporter with shape inference would write them.
 class OnnxFile {
  public:
   OnnxFile() {
@@ -30,7 +30,7 @@ class OnnxFile {
     weight->set_data_type(1);
     for (const int64_t dim : dims) weight->add_dims(dim);
   }
-  // Without `dims` the output has no shape.
+  // Adds a node; without `dims` its output has no shape.
   onnx::NodeProto& Node(const std::string& type, const std::vector<std::string>& inputs,
                         const std::string& output, const std::vector<int64_t>& dims) {
     onnx::NodeProto* node = graph().add_node();
@@ -41,7 +41,7 @@ class OnnxFile {
     if (!dims.empty()) Value(graph().add_value_info(), output, dims);
     return *node;
   }
-  // A size of -1 is called "batch", one of -2 "tokens".
+  // Sets name and shape of a value. Size -1 is the parameter "batch", and -2 is "tokens".
   static void Value(onnx::ValueInfoProto* value, const std::string& name,
                     const std::vector<int64_t>& dims) {
     value->set_name(name);

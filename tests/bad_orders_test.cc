@@ -1,5 +1,5 @@
-// Pipeline orders on the command line and in files: every name runs, and what cannot
-// be is refused in one sentence.
+// Tests of pipeline schedules on the command line and in files: every name runs, and what is
+// impossible is refused in one sentence.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -28,8 +28,8 @@ Json Simulated(const std::string& line) {
   return Json::parse(result.out.empty() ? "{}" : result.out);
 }
 
-// What a search finds is what `simulate` says of the plan that it writes, whatever the
-// schedule and whether or not there are backwards.
+// `simulate` gives a plan that a search writes the same step time as the search, whatever the
+// schedule is, and whether or not there are backwards.
 TEST_F(BadOrdersTest, APlanThatASearchWritesTakesWhatTheSearchSays) {
   const std::string batch = "--model gpt2-medium --cluster h100-sxm:1x4 ";
   for (const char* schedule :
@@ -75,7 +75,7 @@ TEST_F(BadOrdersTest, EveryNameRuns) {
                             "list",
                             "list --vpp 2 --activation-limit 0"}) {
     const Json step = Simulated(kJob + "--schedule " + flags);
-    // Nothing takes less than the work of its fullest stage, nor twice 1F1B's time.
+    // No schedule takes less time than the work of its fullest stage, or more than twice 1F1B's.
     EXPECT_GT(step["step_time_ms"], 0.5 * base) << flags;
     EXPECT_LT(step["step_time_ms"], 2 * base) << flags;
     double parts = 0;
@@ -84,7 +84,7 @@ TEST_F(BadOrdersTest, EveryNameRuns) {
   }
 }
 
-// A whole 1F1B written out is 1F1B.
+// A file with the pass orders of 1F1B gives the same step time as 1F1B.
 TEST_F(BadOrdersTest, AnOrderFileIsAnOrder) {
   Write("1f1b.csv", "0F0,0F1,,0B0,0F2,0B1,0F3,0B2,,0B3\n,1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3,\n");
   const std::string job =
@@ -94,7 +94,7 @@ TEST_F(BadOrdersTest, AnOrderFileIsAnOrder) {
             Simulated(job + "--schedule 1f1b")["step_time_ms"]);
 }
 
-// Not an error: a result that says so.
+// That a plan does not fit is a result that says so, not an error.
 TEST_F(BadOrdersTest, APlanOverCapacityDoesNotFit) {
   const std::string job =
       "simulate --model llama3-70b --cluster h100-sxm:1x8 --pp 8 --micro-batch 1 --global-batch 8 "
@@ -161,8 +161,8 @@ TEST_F(BadOrdersTest, FlagsThatCannotBeAreNamed) {
   ExpectRefused(cases);
 }
 
-// What `validate` asks of rows that the authors' own scheduler ordered, anybody can ask, by
-// flags and by a plan file alike.
+// `validate` uses the published search for rows that were run with the authors' own scheduler.
+// Users can ask for the same with flags or in a plan file.
 TEST_F(BadOrdersTest, TheAuthorsZeroBubbleSearchCanBeAskedFor) {
   bool differs = false;
   for (const std::string limit : {"0.8", "1", "1.3", "1.7", "2"}) {

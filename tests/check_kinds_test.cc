@@ -1,4 +1,4 @@
-// `check` knows every kind of file that a verb reads or writes, and lists them.
+// Tests that `check` knows every kind of file that a verb reads or writes, and lists them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using Kinds = std::set<std::string>;
 
-// What the seeds of each fuzz target are: there is one for every reader of files.
+// The kind of the seeds of each fuzz target; there is a target for every reader of files.
 const std::map<std::string, std::string>& KindOfSeeds() {
   static const std::map<std::string, std::string> kinds = {
       {"cluster", "cluster"},
@@ -52,18 +52,19 @@ const std::map<std::string, std::string>& KindOfSeeds() {
       {"smi_topology", "nvidia-smi topology"},
       {"stack_table", "stack defaults"},
       {"stage_policy", "policy"},
-      {"structured_text", ""},  // any JSON or YAML, of no kind
+      {"structured_text", ""},  // any JSON or YAML, which is of no kind
       {"timeline", "timeline"},
-      {"trace", "trace"},  // of either kind
+      {"trace", "trace"},  // of either format
       {"workload", "workload"},
   };
   return kinds;
 }
 
-// No kind by themselves: a model without a curve, and two files for a target that splits them.
+// Seeds that are of no kind by themselves: a model without a curve, and two files in one for a
+// target that splits them.
 const Kinds kOddSeeds = {"none.json", "with_gres.conf"};
 
-// Flags and positional words that hold text and name files; none where they never do.
+// The kinds of files that flags and positional words with text may name.
 const std::map<std::string, Kinds>& KindsOfFlags() {
   const Kinds networks = {"workload", "Hugging Face config.json", "ONNX model",
                           "PipeDream profile"};
@@ -88,7 +89,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
       {"--calibrate", {"samples"}},
       {"--measured-ops", {"samples"}},
       {"--op-samples", {"samples"}},
-      {"--network", {"measured collectives", "nccl-tests log"}},  // of simulate: model or flow
+      {"--network", {"measured collectives", "nccl-tests log"}},  // but in simulate: model or flow
       {"--against", {"measured rows"}},
       {"--all", {"measured rows"}},
       {"--gres", {"Slurm GPUs"}},
@@ -143,7 +144,7 @@ const Kinds kFlagsWithoutFiles = {"--algorithm",
                                   "--topology",
                                   "--train-devices",
                                   "--warmup",
-                                  "FILE",  // of check itself
+                                  "FILE",  // what `check` itself takes
                                   "FORMAT",
                                   "ID",
                                   "LIST",
@@ -153,7 +154,7 @@ Kinds AllKinds() { return {KindNames().begin(), KindNames().end()}; }
 
 class CheckKindsTest : public FolderTest {
  protected:
-  // The kind that `check` says, or what it complains of.
+  // The kind that `check` prints, or its error.
   std::string KindOf(const std::string& name) const {
     const Result result = RunLine(Expand("check $T/" + name));
     const size_t begin = result.out.find(": "), end = result.out.find(", ");
@@ -161,7 +162,7 @@ class CheckKindsTest : public FolderTest {
     return result.out.substr(begin + 2, end - begin - 2);
   }
 
-  // Under its own name; ONNX's text as ONNX itself.
+  // Copies a seed under its own name; text of an ONNX model becomes a binary ONNX file.
   std::string Copy(const fs::path& seed) const {
     const std::string name = seed.filename().string();
     if (seed.parent_path().filename() != "onnx_model") {

@@ -1,5 +1,5 @@
-// Numbers of a cluster file in another unit, and GPUs of which a datasheet says all but the
-// clock of long steps.
+// Tests of cluster files with numbers in another unit, and of GPUs that are described by their
+// datasheet, which says everything but the training clock.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -18,9 +18,9 @@ using bad_input::Result;
 using bad_input::RunLine;
 using Json = nlohmann::json;
 
-// What differs from an H100 as its datasheet has it.
+// How a GPU differs from an H100 as in its datasheet.
 struct TestGpu {
-  double rate = 1;  // of all peaks and the clock
+  double rate = 1;  // by which all peaks and the clock are multiplied
   std::string extra = "";
   std::string memory_bandwidth = "3.35e12", bf16 = "9.89e14", link = "4.5e11", nic = "5e10";
 };

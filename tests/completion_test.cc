@@ -1,4 +1,4 @@
-// The scripts of `completion`, as shells use them.
+// Tests of the scripts that `completion` prints, as shells use them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -36,7 +36,7 @@ json FlagsOf(const std::string& verb) {
 
 class CompletionTest : public FolderTest {
  protected:
-  // What bash offers for the last of these words, which a quoted "" may be.
+  // What bash offers to complete the last of these words, which may be an empty one: "".
   Words Complete(const std::string& words) const {
     Write("stagecraft.bash", RunLine("completion bash").out);
     Write("try.bash",

@@ -1,5 +1,5 @@
-// Binary messages with bytes that are wrong: one line of error, also where protobuf would have
-// said something itself.
+// Tests that binary messages with wrong bytes lead to one line of error, even if protobuf would
+// have printed something itself.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMutations = 150;  // of each file, in each of the two ways
+constexpr int kMutations = 150;  // for each file, in each of the two ways
 
 std::string Seed(const std::string& name) {
   return ReadFile((fs::path("tests/fuzz/corpus") / name).string());
@@ -31,7 +31,8 @@ std::string Onnx(const std::string& seed) {
   return model.SerializeAsString();
 }
 
-// Replaces up to four letters by bytes that are no UTF-8: lengths stay right, names do not.
+// Replaces up to four letters by bytes that are not UTF-8, so that lengths stay correct, but names
+// do not.
 std::string WithBadNames(std::string bytes, Random random) {
   std::vector<size_t> letters;
   for (size_t i = 0; i < bytes.size(); ++i) {
@@ -46,7 +47,7 @@ std::string WithBadNames(std::string bytes, Random random) {
 
 class DamagedMessagesTest : public FolderTest {
  protected:
-  // How many of the mutations were refused.
+  // Tries all mutations, and returns how many were refused.
   int CountRefused(const std::string& name, const std::string& bytes,
                    const std::vector<std::string>& lines) {
     int refused = 0;
@@ -73,7 +74,7 @@ class DamagedMessagesTest : public FolderTest {
   }
 };
 
-TEST_F(DamagedMessagesTest, OfACostModel) {
+TEST_F(DamagedMessagesTest, DamagedCostModelsAreRefusedInOneLine) {
   EXPECT_GT(CountRefused("model.pb", std::string(EmbeddedNetworkModel()),
                          {"check $T/model.pb",
                           "evaluate --cost-model $T/model.pb --network "
@@ -86,13 +87,13 @@ TEST_F(DamagedMessagesTest, OfACostModel) {
             kMutations);
 }
 
-TEST_F(DamagedMessagesTest, OfATimeline) {
+TEST_F(DamagedMessagesTest, DamagedTimelinesAreRefusedInOneLine) {
   EXPECT_GT(CountRefused("step.pb", Seed("timeline/one_device.pb"),
                          {"check $T/step.pb", "compare $T/step.pb $T/step.pb"}),
             kMutations / 4);
 }
 
-TEST_F(DamagedMessagesTest, OfAnOnnxModel) {
+TEST_F(DamagedMessagesTest, DamagedOnnxModelsAreRefusedInOneLine) {
   for (const char* seed : {"onnx_model/mlp.textproto", "onnx_model/convolutions.textproto"}) {
     EXPECT_GT(CountRefused("net.onnx", Onnx(seed),
                            {"check $T/net.onnx",

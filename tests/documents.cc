@@ -13,7 +13,7 @@ constexpr char kFence[] = "```";
 constexpr char kGap[] = "…";
 constexpr char kPrompt[] = "$ ./stagecraft ";
 
-// "--a 'b c'" is two words; a comment after them is none.
+// The words of a command: "--a 'b c'" has two. A comment at its end is left out.
 std::vector<std::string> WordsOf(const std::string& command) {
   std::vector<std::string> words;
   std::string word;
@@ -47,7 +47,8 @@ std::string WithoutSpacesAtEnd(std::string line) {
   return line;
 }
 
-// Runs of lines without "…" between them; empty ones at the ends where it begins or ends so.
+// The runs of lines between lines "…". If the first or the last line is "…", the first or the last
+// run is empty.
 std::vector<Lines> RunsOf(const Lines& shown) {
   std::vector<Lines> runs(1);
   for (const std::string& line : shown) {
@@ -67,7 +68,7 @@ std::map<std::string, int> CountWords(const std::string& line) {
   return counts;
 }
 
-// The share of words that both lines have, from 0 to 1.
+// The share of their words that two lines have in common, from 0 to 1.
 double Likeness(const std::string& a, const std::string& b) {
   if (a == b) return 1;
   const auto counts = CountWords(a);
@@ -179,7 +180,7 @@ std::string WithDigitsOf(const std::string& shown, double value) {
 Lines WithoutWallTimes(const Lines& lines) {
   static const std::regex seconds(R"(\b(in|after) [0-9.]+ s\b)");
   Lines left;
-  bool is_table = false;  // whose last column is "seconds"
+  bool is_table = false;  // whether the line is in a table whose last column is "seconds"
   for (const std::string& line : lines) {
     std::string text = std::regex_replace(WithoutSpacesAtEnd(line), seconds, "$1 # s");
     if (text.empty()) is_table = false;
@@ -201,7 +202,7 @@ std::string FindDifference(const Lines& shown, const Lines& printed) {
     const auto length = static_cast<std::ptrdiff_t>(run.size());
     auto found = std::search(at, all.end(), run.begin(), run.end());
     if (i == 0 && found != at) found = all.end();
-    if (is_last && length > 0) {  // to the end: no "…" follows
+    if (is_last && length > 0) {  // no "…" follows, so it must be the last lines
       const bool fits =
           all.end() - at >= length && std::equal(run.begin(), run.end(), all.end() - length);
       found = fits && (i > 0 || all.end() - length == at) ? all.end() - length : all.end();

@@ -1,6 +1,7 @@
-// README.md and docs/ say what the program prints: every command of their "console"
-// blocks is run, and compared with what stands there (documents.h says how). What
-// differs is written anew below the test's outputs; README.md here says how to take it.
+// Tests that README.md and docs/ show what the program prints: every command of their "console"
+// blocks is run, and its output compared with the one shown (documents.h). Documents that differ
+// are written anew to the test's outputs; README.md in this folder says how to copy them from
+// there.
 #include "tests/documents.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Before any test changes it: where README.md, docs/, examples/ and data/ are.
+// The folder with README.md, docs/, examples/ and data/. It is found before any test changes the
+// current folder.
 const fs::path& Root() {
   static const fs::path root = fs::current_path();
   return root;
@@ -34,7 +36,7 @@ std::string ReadText(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// README.md, CONTRIBUTING.md and docs/*.md, relative to the root.
+// README.md, CONTRIBUTING.md, examples/README.md and docs/*.md, relative to the root.
 std::vector<fs::path> DocumentPaths() {
   std::vector<fs::path> paths = {"README.md", "CONTRIBUTING.md", "examples/README.md"};
   for (const auto& entry : fs::directory_iterator(Root() / "docs")) {
@@ -44,7 +46,7 @@ std::vector<fs::path> DocumentPaths() {
   return paths;
 }
 
-// What a terminal shows: of what is no result only sentences, progress left out.
+// What a terminal shows: all results and, from stderr, only errors and warnings, without progress.
 Lines Print(const std::vector<std::string>& words) {
   std::istringstream in;
   std::ostringstream out;
@@ -58,7 +60,8 @@ Lines Print(const std::vector<std::string>& words) {
   return lines;
 }
 
-// A folder of its own to write in, with the folders that commands name.
+// Makes the current folder a new one for this document, to write in, with links to the folders that
+// commands name.
 void EnterFolderOf(const fs::path& document) {
   const fs::path folder = fs::path(testing::TempDir()) / "documents" / document.stem();
   fs::remove_all(folder);
@@ -114,7 +117,7 @@ TEST(DocumentsTest, CommandsPrintWhatDocumentsShow) {
   EXPECT_GT(tally.run, 40);
 }
 
-// What a unit stands for: the step time, the pipeline bubble, the fullest device.
+// The value for which a unit stands: the step time, the pipeline bubble, or the peak memory.
 double ValueOf(const std::string& unit, const nlohmann::json& report) {
   if (unit == "ms") return report["step_time_ms"];
   if (unit == "%") return 100 * report["bubble_fraction"].get<double>();
@@ -162,7 +165,7 @@ TEST(DocumentsTest, LinksLeadToFilesAndHeadings) {
   EXPECT_GT(links, 50);
 }
 
-// Numbers that stand alone: "3,758" and "9.5", not "H100" or "16-bit".
+// The numbers that are words of their own: "3,758" and "9.5", but not "H100" or "16-bit".
 std::set<std::string> NumbersOf(const std::string& text) {
   constexpr const char* kDigits = "0123456789";
   std::string words = text;
@@ -268,7 +271,7 @@ TEST(DocumentsTest, WhatIsShownIsRenewedByTheLinesMostLikeIt) {
       (Lines{"…", "step time 13.5 ms", "rate 8 tokens/s", "…", "pp 4 ms", "…"}));
 }
 
-TEST(DocumentsTest, AnchorsAreGitHubs) {
+TEST(DocumentsTest, AnchorsAreThoseThatGitHubMakes) {
   EXPECT_EQ(AnchorsOf("# What `validate` assumes besides\n```\n# no heading\n```\n## A, b?\n"),
             (std::vector<std::string>{"what-validate-assumes-besides", "a-b"}));
   const auto links = LinksOf("[a](b.md#c) ![d](e.svg) [f](https://g.h) [i](#j)\n");

@@ -1,10 +1,10 @@
-// Rates of the bare engine, and of building plus running a schedule.
+// Measures the rate of the engine alone, and of building and running a schedule.
 //
-// PP-PxM: 1F1B with P stages and M micro-batches, forward 10 ms, backward
-// 20 ms, each +-10 % seeded jitter, a message of about 1 ms between stages.
-// BM_Explain: critical path and bubble of the timeline of such a schedule.
-// "longest_path" is the baseline in the same process: one pass over the same
-// graph in topological order, which knows no lanes to arbitrate, no events.
+// PP-PxM is 1F1B with P stages and M micro-batches: forwards take 10 ms and backwards 20 ms, each
+// with a seeded jitter of +-10 %, and a message between stages takes about 1 ms. BM_Explain finds
+// the critical path and the bubble of the timeline of such a schedule. "longest_path" is the
+// baseline in the same process: one pass over the same graph in topological order, without events
+// and without lanes for which tasks compete.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ BENCHMARK(BM_Explain)
     ->Args({512, 512})
     ->Unit(benchmark::kMillisecond);
 
-// Longest path by Kahn's algorithm over dependencies and lane orders.
+// Finds the longest path by Kahn's algorithm over dependencies and the orders of lanes.
 int64_t LongestPath(const TimedSchedule& timed, std::vector<int32_t>& waits,
                     std::vector<int64_t>& start, std::vector<TaskId>& queue) {
   const Schedule& schedule = timed.schedule;

@@ -1,5 +1,5 @@
-// The engine against a longest-path oracle on random schedules, and the laws
-// that hold for all of them. A failure prints the seed of its schedule.
+// Tests the engine against a longest-path oracle on random schedules, and the laws that hold for
+// all of them. A failure prints the seed of its schedule.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Drawn {
   std::vector<Duration> durations;
 };
 
-// Distinct lanes, in no particular order.
+// Draws distinct lanes, in no particular order.
 std::vector<int> DrawLanes(int lanes, Random& random) {
   const int64_t count = random.Integer(1, std::min(lanes, kMaxLanesOfTask));
   std::vector<int> chosen;
@@ -44,8 +44,8 @@ std::vector<int> DrawLanes(int lanes, Random& random) {
   return chosen;
 }
 
-// Tasks are issued in the order of their numbers, so dependencies that go
-// upwards agree with every lane.
+// Draws a schedule. Lanes run tasks in the order of their numbers, so dependencies of tasks on
+// those with smaller numbers agree with every lane.
 Drawn Draw(uint64_t seed) {
   Random random(seed);
   Drawn drawn;
@@ -64,7 +64,7 @@ Drawn Draw(uint64_t seed) {
   return drawn;
 }
 
-// `lane_names` renames lane l to lane_names[l].
+// Builds the schedule, in which lane l has the number lane_names[l].
 Schedule Freeze(const Drawn& drawn, const std::vector<int>& lane_names) {
   Schedule::Builder builder;
   for (int lane = 0; lane < drawn.lanes; ++lane) builder.AddLane(LaneInfo());
@@ -85,7 +85,7 @@ std::vector<int> SameNames(const Drawn& drawn) {
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS>;
 
-// Edges: the dependencies and, on every lane, from each task to the next.
+// The graph whose edges are the dependencies and, on every lane, lead from each task to the next.
 Graph PrecedenceGraph(const Drawn& drawn) {
   Graph graph(drawn.durations.size());
   for (const auto& [before, after] : drawn.dependencies) boost::add_edge(before, after, graph);
@@ -99,8 +99,8 @@ Graph PrecedenceGraph(const Drawn& drawn) {
   return graph;
 }
 
-// Each task starts as soon as everything before it has ended: the longest path
-// to it.
+// The start of each task, which begins as soon as everything before it has ended: the length of the
+// longest path to it.
 std::vector<Duration> LongestPathStarts(const Drawn& drawn) {
   const Graph graph = PrecedenceGraph(drawn);
   std::vector<Graph::vertex_descriptor> reversed;
@@ -116,7 +116,7 @@ std::vector<Duration> LongestPathStarts(const Drawn& drawn) {
 }
 
 TEST(EngineOracleTest, EveryTaskRunsOnTheLongestPathToIt) {
-  Engine engine;  // one for all: its buffers must not leak from run to run
+  Engine engine;  // one for all, since its buffers must not carry anything from run to run
   int64_t instant_tasks = 0;
   int64_t shared_tasks = 0;
   for (uint64_t seed = 0; seed < kSchedules; ++seed) {
@@ -134,11 +134,11 @@ TEST(EngineOracleTest, EveryTaskRunsOnTheLongestPathToIt) {
       shared_tasks += drawn.lanes_of[task].size() > 1;
     }
   }
-  EXPECT_GT(instant_tasks, kSchedules);  // the schedules hold what they are drawn for
+  EXPECT_GT(instant_tasks, kSchedules);  // the drawn schedules have such tasks
   EXPECT_GT(shared_tasks, kSchedules);
 }
 
-// A rate of one, said aloud, takes the engine's other way to the same times.
+// With a stated rate of one, the engine takes another path through its code to the same times.
 TEST(EngineOracleTest, NominalRatesGiveTheSameTimes) {
   for (uint64_t seed = 0; seed < kSchedules; ++seed) {
     const Drawn drawn = Draw(seed);
@@ -155,7 +155,7 @@ TEST(EngineOracleTest, NamesOfLanesDoNotMatter) {
     const Drawn drawn = Draw(seed);
     Random random = Random(seed).Child("lane names", 0);
     std::vector<int> names = SameNames(drawn);
-    for (int last = drawn.lanes - 1; last > 0; --last) {  // Fisher and Yates
+    for (int last = drawn.lanes - 1; last > 0; --last) {  // the shuffle of Fisher and Yates
       const int64_t other = random.Integer(0, last);
       std::swap(names[last], names[other]);
     }
@@ -180,7 +180,7 @@ TEST(EngineOracleTest, ThriceTheDurationsGiveThriceTheTimes) {
   }
 }
 
-// Longest chain of dependencies alone, lanes left aside.
+// The longest chain of dependencies, without regard to lanes.
 Duration CriticalPath(const Drawn& drawn) {
   std::vector<Duration> ends = drawn.durations;
   for (const auto& [before, after] : drawn.dependencies) {  // ordered by `after`

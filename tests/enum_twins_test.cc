@@ -1,5 +1,6 @@
-// Enums and the protos that number the same values. Converters cast from one to the other, so that
-// an enumerator that is added, renamed or moved on one side alone would be read as another.
+// Tests that enums have the same values and names as their protos. Converters cast from one to the
+// other, so an enumerator that is added, renamed or moved on one side alone would be read as
+// another.
 #include <gtest/gtest.h>
 
 #include "costmodel/device.h"
@@ -32,7 +33,7 @@ TEST(EnumTwinsTest, NamesAreThoseOfTheCode) {
   EXPECT_EQ(EnumeratorNames<Fruit>(), (std::vector<std::string>{"kApple", "kBloodOrange"}));
   EXPECT_EQ(EnumeratorNames<RecomputeChoice::Method>(),
             (std::vector<std::string>{"kBlock", "kUniform"}));
-  EXPECT_EQ(EnumeratorNames<Phase>().front(), "kForward");  // of one byte
+  EXPECT_EQ(EnumeratorNames<Phase>().front(), "kForward");  // an enum of one byte
 }
 
 TEST(EnumTwinsTest, NamesAreComparedWithoutTheirSpelling) {

@@ -1,4 +1,4 @@
-// All of a space of plans at once, for tests that compare a search with it.
+// Enumerates whole spaces of plans, for tests that compare a search with all plans.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ inline void EnumerateAll(PlanSpace& space) {
   while (space.BoundOfRest()) space.EnumerateMore();
 }
 
-// All choices of all families on the first devices of the cluster, in order.
+// Returns all choices of all families on the first devices of the cluster, in order.
 inline std::vector<PlanDegrees> EnumerateDegrees(const SearchProblem& problem) {
   const DegreeSpace space(problem, AllDevices(problem.cluster));
   std::vector<PlanDegrees> all;

@@ -1,6 +1,5 @@
-// An evaluator against the simulation of every step from nothing to its end:
-// equal in every field, whatever it saw before, with as little simulated as it
-// dares.
+// Tests that an evaluator, which simulates as little as it can, returns in every field what the
+// whole simulation of the step returns, whatever plans it evaluated before.
 #include "search/evaluator.h"
 
 #include <gtest/gtest.h>
@@ -88,7 +87,7 @@ PlanDegrees DrawDegrees(Random& random) {
   } else if (draw(5) == 0) {
     degrees.schedule_options.warmup = WarmupPolicy::kB;
   }
-  const int64_t each = degrees.pipeline + draw(79);  // micro-batches of a pipeline
+  const int64_t each = degrees.pipeline + draw(79);  // micro-batches per replica
   if (draw(3) == 0) degrees.context = 2;
   if (degrees.zero > 0 && degrees.data * degrees.context == 4) degrees.zero_group = 2 * draw(1);
   degrees.forward_only = draw(15) == 0;
@@ -97,7 +96,7 @@ PlanDegrees DrawDegrees(Random& random) {
   return degrees;
 }
 
-// Moves blocks between stages, and changes what some of them recompute.
+// Moves blocks between stages, and changes what some stages recompute.
 void Perturb(Random& random, Plan& plan) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
   for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
@@ -124,8 +123,8 @@ std::optional<Plan> DrawPlan(Random& random, const Workload& workload, const Clu
   }
 }
 
-// Of hosts that launch a kernel in so long: the usual ones hold back the
-// devices of so small a network.
+// Compares an evaluator with whole simulations on a cluster whose hosts take `host_dispatch` to
+// launch a kernel; with the usual time, devices wait for their hosts, since the network is small.
 void ExpectWholeSimulations(const std::string& spec, Duration host_dispatch, uint64_t first_seed) {
   KernelConstants constants;
   constants.host_dispatch = host_dispatch;
@@ -151,15 +150,15 @@ TEST(EvaluatorTest, SaysWhatTheWholeSimulationSaysInEveryField) {
   ExpectWholeSimulations("a100-sxm4-80gb:5x8", Duration(), 0);
 }
 
-TEST(EvaluatorTest, SaysTheSameOfUnlikeGpus) {
+TEST(EvaluatorTest, SaysTheSameOnUnlikeGpus) {
   ExpectWholeSimulations("h100-sxm:1x8+a100-sxm4-80gb:4x8", Duration::Nanoseconds(4000), 1000);
 }
 
-TEST(EvaluatorTest, SaysTheSameWhereDevicesWaitForTheirHosts) {
+TEST(EvaluatorTest, SaysTheSameIfDevicesWaitForTheirHosts) {
   ExpectWholeSimulations("h100-sxm:1x8+a100-sxm4-80gb:4x8", KernelConstants().host_dispatch, 2000);
 }
 
-// What an evaluator remembers of one plan it uses for the next.
+// An evaluator uses for one plan what it remembers of those before.
 TEST(EvaluatorTest, SaysTheSameAlongWalksOfPlansThatDifferInFewStages) {
   const AnalyticalModel analytical;
   const MemoModel model(analytical);

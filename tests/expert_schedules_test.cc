@@ -1,5 +1,5 @@
-// Every pipeline order with every division of experts, of every mixture of experts that
-// can be named: simulated, or refused in one sentence.
+// Tests that every pipeline schedule with every division of experts, for every mixture of experts
+// that has a name, is either simulated or refused in one sentence.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ std::vector<std::string> MixturesOfExperts() {
   return names;
 }
 
-// Whether the run was answered.
+// Expects that the command line is answered, or refused in one sentence; returns whether it was
+// answered.
 bool ExpectAnswerOrSentence(const std::string& line) {
   const Result result = RunLine(line);
   if (result.code != kExitOk) {
@@ -64,7 +65,7 @@ TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRe
   for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
     const int chunks = LeastChunks(schedule);
     for (const int pipeline : {1, 2, 4}) {
-      const int batch = 8 * kGpus / pipeline;  // 8 micro-batches of each pipeline
+      const int batch = 8 * kGpus / pipeline;  // 8 micro-batches per replica
       for (const int expert : {1, 2, 8}) {
         for (const std::string& model : models) {
           ++asked;

@@ -1,6 +1,6 @@
-// The same input gives the same timeline, whatever compiled it: fingerprints of
-// whole command lines, stored once, compared from gcc and clang, optimised and
-// not.
+// Tests that the same input gives the same timeline whatever compiled the program: the stored
+// fingerprints of whole command lines are compared with those of builds by gcc and by clang, with
+// and without optimisation.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -24,7 +24,7 @@ nlohmann::json Simulate(const std::string& flags) {
   return nlohmann::json::parse(out.str());
 }
 
-// Each line of the file: fingerprint, step time in ms, flags.
+// Each line of the file has a fingerprint, the step time in ms, and flags.
 TEST(FingerprintTest, WholeCommandLinesKeepTheirTimelines) {
   const std::string path = "tests/golden/fingerprints.txt";
   std::ifstream golden(path);

@@ -1,7 +1,6 @@
-// Small timelines, drawn in full in tests/golden/*.txt. The drawing has a column
-// of four characters per microsecond: a task's label where it starts, "=" while it runs,
-// "|" where it ends, "." where the lane is idle. tests/README.md says how to renew
-// them.
+// Tests small timelines that are drawn in full in tests/golden/*.txt. A drawing has a column of
+// four characters for each microsecond: a task's label where it starts, "=" while it runs, "|"
+// where it ends, and "." while the lane is idle. tests/README.md says how to renew them.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +24,7 @@ constexpr int kMostTasks = 20;
 constexpr int64_t kColumnNs = 1000;
 
 struct Case {
-  std::string name;  // of the file
+  std::string name;  // the file's
   std::string title;
   Schedule schedule;
   std::vector<Duration> durations;
@@ -33,8 +32,8 @@ struct Case {
   std::vector<RateChange> changes = {};
 };
 
-// "F2" is the forward of micro-batch 2, "F2b" that of its second chunk, ">2" and
-// "<2" the sends of activations and gradients.
+// The label of a task: "F2" is the forward of micro-batch 2, "F2b" that through the second chunk,
+// ">2" and "<2" are the sends of its activations and gradients.
 std::string Label(const Tag& tag, int chunks) {
   const char* kind = tag.phase == Phase::kForward       ? "F"
                      : tag.phase == Phase::kBackward    ? "B"
@@ -62,8 +61,8 @@ UniformPipeline OneForwardOneBackward(int stages, int micro_batches, Duration tr
   return pipeline;
 }
 
-// Three ranks; an all-reduce on all their compute lanes waits for the slowest,
-// a smaller one on two.
+// Three ranks, with an all-reduce on the compute lanes of two of them, and one on those of all,
+// which waits for the slowest.
 Case CollectiveCase() {
   Schedule::Builder builder;
   std::vector<Lane> lanes;
@@ -84,8 +83,8 @@ Case CollectiveCase() {
           {"a0", "a1", "a2", "r01", "all", "b0", "b1", "b2"}};
 }
 
-// Two ranks pass work on; the second runs at half speed from 3 us to 7 us and
-// stands still from 10 us to 12 us.
+// Two ranks, of which the first passes work on to the second. The second runs at half speed from
+// 3 us to 7 us and stands still from 10 us to 12 us.
 Case RateChangeCase() {
   Schedule::Builder builder;
   std::vector<Lane> lanes;

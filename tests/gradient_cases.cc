@@ -36,7 +36,7 @@ std::vector<GradientCase> GradientCases(int ranks) {
       }
     }
   }
-  // Stages of unlike replicas.
+  // Stages with unequal numbers of replicas.
   for (const std::vector<int>& replicas : {std::vector<int>{2, 1}, {1, 2}, {1, 2, 1}, {3, 1}}) {
     if (std::accumulate(replicas.begin(), replicas.end(), 0) != ranks) continue;
     for (const PipelineSchedule schedule : NamedPipelineSchedules()) {

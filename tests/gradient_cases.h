@@ -1,4 +1,5 @@
-// Plans that execute a small network for real: every synchronous order, replicas too.
+// GradientCase: a plan by which a small network is really computed. The cases have every
+// synchronous pipeline schedule, with and without replicas.
 #pragma once
 
 #include <string>
@@ -14,14 +15,16 @@ struct GradientCase {
   PlanDegrees degrees;
 };
 
-// What an order takes, on so many ranks with so many replicas; pipelines of one stage too.
+// Returns the cases that fill this many ranks: every schedule with every number of replicas and
+// with two numbers of chunks, as far as it allows them, and with unequal replicas. Pipelines of one
+// stage are among them.
 std::vector<GradientCase> GradientCases(int ranks);
 
-// Of kGradientLayers blocks, embedding and head besides, that share no parameters.
+// A network of kGradientLayers blocks, an embedding and a head, which share no parameters.
 inline constexpr int kGradientLayers = 14;
 Workload GradientWorkload();
 
-// What another order of summing in 32 bits may make of gradients.
+// By how much gradients may differ if they are summed in another order in 32 bits.
 inline constexpr double kMostGradientError = 1e-5;
 
 }  // namespace stagecraft

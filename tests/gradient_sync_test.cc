@@ -1,5 +1,5 @@
-// Every way to synchronise gradients, from a plan to its time: the closed form and
-// the flows of its messages say the same on an idle symmetric cluster.
+// Tests every way to synchronise gradients, from a plan to its time: the closed form and the flows
+// of its messages agree on an idle symmetric cluster.
 #include "costmodel/gradient_sync.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ SyncOptions Rolling(int64_t step, int dead = -1, Duration timeout = {}) {
   return sync;
 }
 
-// A deployment whose replicas reduce side by side with nothing else.
+// A job whose replicas reduce gradients while nothing else is on the links.
 struct Job {
   Cluster cluster;
   Workload workload;
@@ -63,13 +63,13 @@ Job MakeJob(const std::string& cluster, int data, const SyncOptions& sync, int t
   return job;
 }
 
-// Of the reduction of all gradients.
+// The time of the longest reduction of gradients.
 double ReductionSeconds(const Job& job, NetworkFidelity fidelity, bool unfold = true) {
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {unfold, true});
   const AnalyticalModel model;
   SimExecutor executor(job.cluster, model, {fidelity});
   const Timeline timeline = executor.Execute(schedule);
-  // Nothing but the reductions is on the links.
+  // Only the reductions use links, and only as flows.
   const std::vector<LinkUse> uses = executor.link_use();
   const bool is_used =
       std::any_of(uses.begin(), uses.end(), [](const LinkUse& use) { return use.bytes > 0; });
@@ -132,7 +132,7 @@ TEST(GradientSyncTest, ClosedFormsAndFlowsAgreeOnAnIdleSymmetricCluster) {
   }
 }
 
-// GB/s that an op's ranks and servers have of the interfaces.
+// How much bandwidth of the interfaces, in GB/s, each rank and each server has.
 std::pair<double, double> WorkerAndServer(const Job& job) {
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster, {true, true});
   for (const Op& op : schedule.distinct_ops()) {
@@ -148,13 +148,13 @@ TEST(GradientSyncTest, AllServersAndAllRanksOfANodeShareItsInterface) {
   const std::string cluster = "aws-p3.16xlarge:4";
   const SyncOptions one = Sync(SyncMethod::kParameterServer, 1);
   using Rates = std::pair<double, double>;
-  // Three nodes of eight ranks, and eight servers on the fourth.
+  // There are three nodes of eight ranks, and eight servers on the fourth.
   EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 24, Sync(SyncMethod::kParameterServer, 8))),
             Rates(3.125 / 8, 3.125 / 8));
   EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 24, one)), Rates(3.125 / 8, 3.125));
-  // Eight groups of two ranks, of which each has a server of its own on the third node.
+  // There are eight groups of two ranks; each has a server of its own on the third node.
   EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 2, one, 8)), Rates(3.125 / 8, 3.125 / 8));
-  // Four groups of two ranks on one node, their servers beside them on the second.
+  // There are four groups of two ranks on the first node, and their servers on the second.
   EXPECT_EQ(WorkerAndServer(MakeJob(cluster, 2, one, 4)), Rates(3.125 / 8, 3.125 / 4));
 }
 
@@ -172,7 +172,8 @@ TEST(GradientSyncTest, TheOrderOfMethodsIsThatOfTheirBytes) {
   const double ring = ModelSeconds("h100-sxm:8x1", 8, Sync(SyncMethod::kRing));
   const double reduction = ModelSeconds("h100-sxm:16x1", 8, Sync(SyncMethod::kReductionServer, 8));
   const double server = ModelSeconds("h100-sxm:16x1", 8, Sync(SyncMethod::kParameterServer, 1));
-  // 2 (n - 1) / n against once, and 2 n against 2 (n - 1) / n.
+  // A ring moves the gradients 2 (n - 1) / n times, reduction servers once, and a single parameter
+  // server 2 n times.
   EXPECT_NEAR(ring / reduction, 1.75, 0.05);
   EXPECT_NEAR(server / ring, 64.0 / 7, 0.3);
 }
@@ -182,7 +183,7 @@ TEST(GradientSyncTest, ADeadServerCostsItsTimeoutOnceAndOnlyInItsTurn) {
   const double alive = ModelSeconds("h100-sxm:1x8", 8, Rolling(3));
   EXPECT_NEAR(ModelSeconds("h100-sxm:1x8", 8, Rolling(3, 3, timeout)), alive + 0.05, 1e-9);
   EXPECT_EQ(ModelSeconds("h100-sxm:1x8", 8, Rolling(4, 3, timeout)), alive);
-  // In buckets, the first alone waits.
+  // If gradients are reduced in buckets, only the first one waits.
   Job job = MakeJob("h100-sxm:1x8", 8, Rolling(11, 3, timeout));
   job.plan.overlap_grad_reduce = true;
   job.plan.bucket_bytes = 40'000'000;

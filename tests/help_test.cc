@@ -1,4 +1,4 @@
-// The help of every verb: one description of each flag, that a stranger can read.
+// Tests that the help of every verb describes each flag once, so that a stranger can understand it.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -30,7 +30,7 @@ std::vector<std::string> LinesOf(const std::string& text) {
   return lines;
 }
 
-// As the help shows it: "--[no-]explain", "-o, --output".
+// A flag as the help shows it: "--[no-]explain", "-o, --output".
 std::string Label(const json& flag) {
   std::string label;
   for (const json& name : flag["names"]) {
@@ -41,7 +41,7 @@ std::string Label(const json& flag) {
   return label;
 }
 
-// How often each flag opens a line of its own.
+// How many lines each flag begins.
 std::map<std::string, int> ShownFlags(const std::string& help, const json& flags) {
   std::map<std::string, int> shown;
   for (const std::string& line : LinesOf(help)) {
@@ -129,7 +129,7 @@ TEST(HelpTest, EveryVerbIsQuietAndReportsAsJsonWhatItReports) {
   }
 }
 
-// "--tp 8" of an example is a flag of its verb.
+// A word like "--tp" in an example is a flag of its verb.
 TEST(HelpTest, EveryVerbHasTwoExamplesWithFlagsThatItHas) {
   for (const Command& verb : Commands()) {
     const json help = Described(verb.name);

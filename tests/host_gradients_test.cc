@@ -1,6 +1,6 @@
-// Gradients of a network that is computed by a pipeline are those of the network computed by
-// one rank: every synchronous order, replicas too, by real processes over real MPI. Started
-// alone, the test starts itself again under mpirun for every number of ranks.
+// Tests that the gradients of a network which a pipeline computes are those which one rank computes
+// alone, for every synchronous schedule, with replicas too, by real processes over real MPI. The
+// test starts itself again under mpirun for every number of ranks.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@
 namespace stagecraft {
 namespace {
 
-// Starts and ends of this rank's own steps keep to its program.
+// How many steps of this rank began before a step for which its program lets them wait had ended.
 int OutOfOrder(const HostExecutor& executor) {
   int count = 0;
   const std::vector<RankStep>& steps = executor.program().steps;
@@ -37,7 +37,7 @@ int OutOfOrder(const HostExecutor& executor) {
 
 void Say(const std::string& text) { std::fputs(RankLine(text).c_str(), stderr); }
 
-// The exit code of one rank of many.
+// Runs all cases as one of several ranks, and returns its exit code.
 int RunRank() {
   MpiWorld world;
   const Workload workload = GradientWorkload();

@@ -1,4 +1,4 @@
-// The job that benchmarks lower, simulate and measure.
+// LargeJob: the job that benchmarks lower, simulate and measure.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace stagecraft {
 
-// Every op takes a microsecond: what remains is the cost of the machinery.
+// Every op takes a microsecond, so that no time goes into predictions.
 class UnitModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device&) const override {
@@ -29,7 +29,8 @@ struct LargeJob {
   Plan plan;
 };
 
-// Sizes of Llama-3-405B on nodes of 8 GPUs, tensor degree 8, 16 stages.
+// Returns a network with the sizes of Llama-3-405B, on nodes of 8 GPUs, with tensor parallelism of
+// degree 8 and 16 stages.
 inline LargeJob MakeLargeJob(int nodes, int64_t micro_batches_per_replica,
                              PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward) {
   const DecoderConfig config = SizedDecoder("llama", {.layers = 126,

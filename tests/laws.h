@@ -1,4 +1,4 @@
-// What laws measure of a plan and of its schedule, for tests.
+// Helpers for tests of laws that plans and their schedules obey.
 #pragma once
 
 #include <fmt/core.h>
@@ -20,7 +20,7 @@ inline std::string Describe(const PlanDegrees& d) {
       d.overlap_param_gather);
 }
 
-// The same batch in the same pieces on one device.
+// Returns the plan for the same batch, in the same micro-batches, on one device.
 inline PlanDegrees OnOneDevice(PlanDegrees d) {
   d.tensor = d.pipeline = d.context = d.expert = d.chunks = 1;
   d.schedule = PipelineSchedule::kOneForwardOneBackward;
@@ -29,7 +29,7 @@ inline PlanDegrees OnOneDevice(PlanDegrees d) {
   return d;
 }
 
-// FLOPs of all ranks of a step.
+// Returns the FLOPs of a step on all devices.
 inline double TotalFlops(const Schedule& schedule) {
   std::vector<double> of_block(schedule.op_sequence_count(), 0);
   for (OpSequenceId op_sequence = 0; op_sequence < schedule.op_sequence_count(); ++op_sequence) {
@@ -47,7 +47,7 @@ inline double TotalFlops(const Schedule& schedule) {
   return flops;
 }
 
-// The devices that the simulated ranks stand for.
+// Returns the number of devices for which the simulated ranks stand.
 inline int RepresentedDevices(const Schedule& schedule) {
   int devices = 0;
   for (const RankInfo& rank : schedule.ranks()) devices += rank.multiplicity;

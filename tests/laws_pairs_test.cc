@@ -1,5 +1,5 @@
-// The same laws for every parallelism alone and for every two together, on a
-// dense network and a mixture of experts, on equal devices and on two kinds.
+// Tests the same laws for every parallelism alone and for every two together, on a dense network
+// and on a mixture of experts, on equal GPUs and on two GPU types.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ constexpr int64_t kBatch = 32;
 constexpr int64_t kSequence = 1024;
 constexpr double kImbalance = 1.5;
 
-// Two of one axis are alternatives; they make no pair.
+// Two parallelisms of one axis are alternatives, which make no pair.
 enum class Axis {
   kTensor,
   kPipeline,
@@ -86,13 +86,13 @@ const std::vector<Parallelism> kParallelisms = {
     {"p2p not overlapped", Axis::kP2p, [](PlanDegrees& d) { d.overlap_p2p = false; }},
 };
 
-// What is refused, so that nothing drops out unseen. An empty second name: with
-// whatever other.
+// A pair that is refused; all of these are listed, so that none is left out unnoticed. An empty
+// second name stands for any other.
 struct Refusal {
   const char* network;
   const char* first;
   const char* second;
-  const char* wants;  // part of the sentence
+  const char* wants;  // a part of the sentence
 };
 
 const std::vector<Refusal> kRefusals = {
@@ -108,7 +108,7 @@ const Refusal* FindRefusal(const std::string& network, const std::set<std::strin
   return nullptr;
 }
 
-// Every size is a multiple of every degree: nothing is padded.
+// Every size is a multiple of every degree, so that nothing is padded.
 DecoderConfig ConfigOf(const std::string& network) {
   DecoderConfig config =
       SizedDecoder(network == "dense" ? "llama" : "mixtral", {.layers = 6,
@@ -135,7 +135,7 @@ void PrintTo(const Traffic& traffic, std::ostream* out) {
   *out << traffic.tasks << " tasks, " << traffic.bytes << " bytes";
 }
 
-// Of all devices: tasks by phase, and the buffers of what they exchange by kind.
+// The tasks of all devices by phase, and the buffers that they exchange by phase and kind.
 std::map<std::string, Traffic> TrafficOf(const Schedule& schedule) {
   std::map<std::string, Traffic> all;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
@@ -156,7 +156,7 @@ std::map<std::string, Traffic> TrafficOf(const Schedule& schedule) {
   return all;
 }
 
-// Bytes of each micro-batch over each border of virtual stages, in a phase.
+// The bytes that each micro-batch sends over each border between virtual stages in a phase.
 std::map<std::pair<int, int>, int64_t> Sent(const Schedule& schedule, int stages, Phase phase) {
   std::map<std::pair<int, int>, int64_t> sent;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
@@ -189,7 +189,7 @@ class Checker {
         workload_(BuildDecoder(config_, AttentionBackend::kFlash, network)),
         cluster_(ParseCluster(cluster)) {}
 
-  // Throws InputError where the plan is refused.
+  // Throws InputError if the plan is refused.
   void Check(const PlanDegrees& degrees) {
     const Plan plan = MakePlan(degrees, workload_, cluster_);
     const SimulatedStep folded = SimulateStep(plan, workload_, cluster_, model_);
@@ -213,9 +213,9 @@ class Checker {
   }
 
  private:
-  // One device's, and what a plan is known to add: without sequence parallelism
-  // every rank of a tensor group routes all rows, and with uneven routing the
-  // fullest rank stands for all.
+  // The FLOPs of one device alone, and those that a plan is known to add: without sequence
+  // parallelism every rank of a tensor group routes all rows, and with uneven routing all ranks do
+  // as much as the fullest one.
   double ExpectedFlops(const PlanDegrees& degrees) {
     PlanDegrees alone = OnOneDevice(degrees);
     alone.expert_imbalance = 1;
@@ -233,8 +233,8 @@ class Checker {
                                  static_cast<double>(experts) * (degrees.expert_imbalance - 1));
   }
 
-  // All tensor and expert ranks of all stages together hold the network, what
-  // is not split as often as there are tensor ranks.
+  // All tensor and expert ranks of all stages together hold the network, with a copy on every
+  // tensor rank of what is not split.
   void CheckParameters(const Plan& plan) const {
     int64_t unsplit = 0;
     for (int layer = 0; layer < workload_.layer_count(); ++layer) {
@@ -250,14 +250,14 @@ class Checker {
       }
     }
     const int64_t copied = unsplit * (plan.stages[0].tensor_parallel - 1);
-    // Head and embedding are one tensor only where they are on one stage.
+    // Head and embedding share a tensor only if they are on one stage.
     const int64_t tied =
         plan.stages.size() > 1 ? workload_.layer(workload_.layer_count() - 1).tied_parameters : 0;
     EXPECT_EQ(held, workload_.Parameters() + tied + copied);
   }
 
-  // Over all devices of a stage there are as many copies of weights, gradients
-  // and optimizer states as its groups make, up to one element of padding each.
+  // The devices of a stage hold as many copies of weights, gradients and optimizer states as it has
+  // shard groups (or ranks, if these share nothing), and at most an element of padding each.
   void CheckMemory(const Plan& plan) const {
     const std::vector<StageMemory> memory = EstimateMemory(plan, workload_, cluster_);
     for (size_t s = 0; s < plan.stages.size(); ++s) {
@@ -279,7 +279,7 @@ class Checker {
         EXPECT_LT(devices * each.count(), whole + 2 * devices * element)
             << what << " of stage " << s;
       };
-      constexpr int64_t kAdamBytes = 12;  // master copy and two moments, 32 bits each
+      constexpr int64_t kAdamBytes = 12;  // a master copy and two moments of 32 bits each
       expect(memory[s].weights, 3, plan.WorkingBytes(), "weights");
       expect(memory[s].gradients, 2, plan.gradient_bytes, "gradients");
       expect(memory[s].optimizer, 1, kAdamBytes, "optimizer states");
@@ -290,7 +290,7 @@ class Checker {
   Workload workload_;
   Cluster cluster_;
   AnalyticalModel model_;
-  std::map<bool, double> flops_alone_;  // by whether all is recomputed
+  std::map<bool, double> flops_alone_;  // by whether everything is recomputed
 };
 
 struct Setting {
@@ -354,7 +354,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Setting{"dense", "a100-sxm4-80gb:1x8+v100-sxm2-32gb:1x8", DType::kFp16},
                     Setting{"sparse", "a100-sxm4-80gb:1x8+v100-sxm2-32gb:1x8", DType::kFp16}));
 
-// tp = pp = dp = 1: one thing after another.
+// With tp = pp = dp = 1, ops run one after another.
 TEST(LawsOneDeviceTest, AStepIsTheSumOfItsOps) {
   for (const char* network : {"dense", "sparse"}) {
     for (const Recompute recompute : {Recompute::kNone, Recompute::kFull}) {

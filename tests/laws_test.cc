@@ -1,5 +1,5 @@
-// Laws that hold for every plan, on seeded random plans: what a split must
-// conserve, and that folding changes no time. A failure prints the plan.
+// Tests laws that hold for every plan on seeded random plans: what a split must conserve, and that
+// folding changes no time. A failure prints the plan.
 #include "tests/laws.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ Workload MakeWorkload(AttentionBackend attention) {
   return BuildDecoder(config, attention, "small llama");
 }
 
-// A plan for 32 devices.
+// Draws a plan for 32 devices.
 PlanDegrees Draw(Random random) {
   PlanDegrees d;
   d.tensor = 1 << random.Integer(0, 3);
@@ -76,7 +76,7 @@ TEST(LawsTest, EverySplitDoesTheSameArithmetic) {
   }
 }
 
-// What stage s sends forward for a micro-batch, s + 1 sends back as a gradient.
+// For what stage s sends forward for a micro-batch, stage s + 1 sends as large a gradient back.
 TEST(LawsTest, AsMuchGoesForwardAsComesBack) {
   const Workload workload = MakeWorkload(AttentionBackend::kFlash);
   const Cluster cluster = ParseCluster("h100-sxm:4x8");
@@ -96,8 +96,8 @@ TEST(LawsTest, AsMuchGoesForwardAsComesBack) {
   }
 }
 
-// Every micro-batch passes every chunk of every stage forward and back, once
-// per part.
+// Every micro-batch goes forward and backward through every chunk of every stage, once in each part
+// of a divided pass.
 TEST(LawsTest, EveryMicroBatchPassesEverywhereOnce) {
   const Workload workload = MakeWorkload(AttentionBackend::kFlash);
   const Cluster cluster = ParseCluster("h100-sxm:4x8");
@@ -137,8 +137,8 @@ TEST(LawsTest, FoldedAndUnfoldedAgreeToTheNanosecond) {
   }
 }
 
-// Experts spread over more ranks do the same arithmetic, and folding still
-// changes no time.
+// Experts that are spread over more ranks do the same arithmetic, and folding still changes no
+// time.
 TEST(LawsTest, ExpertParallelismMovesWorkButMakesNone) {
   const Workload workload = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
   const Cluster cluster = ParseCluster("h100-sxm:2x8");
@@ -167,7 +167,7 @@ TEST(LawsTest, ExpertParallelismMovesWorkButMakesNone) {
   }
 }
 
-// The fullest rank decides: with twice the mean of rows, twice the expert work.
+// The fullest rank decides: if it has twice the mean number of rows, it has twice the expert work.
 TEST(LawsTest, UnevenRoutingCostsTime) {
   const Workload workload = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
   const Cluster cluster = ParseCluster("h100-sxm:2x8");

@@ -1,5 +1,5 @@
-// Rates of lowering a plan, and of a whole evaluation, against the bare engine
-// on the same schedule.
+// Measures the rates of lowering a plan and of a whole evaluation, against those of the engine
+// alone on the same schedule.
 #include <benchmark/benchmark.h>
 
 #include "sim/engine/sim_executor.h"
@@ -40,7 +40,7 @@ void BM_LowerAndRun(benchmark::State& state) {
   Report(state, tasks);
 }
 
-// The baseline: binding and running a schedule that is there already.
+// The baseline, which binds and runs an existing schedule.
 void BM_Run(benchmark::State& state) {
   const LargeJob job = MakeLargeJob(static_cast<int>(state.range(0)), state.range(1));
   const UnitModel model;

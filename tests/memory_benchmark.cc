@@ -1,5 +1,5 @@
-// What memory costs beside the simulation of the same plan: a decoder of 126
-// blocks on nodes of 8 GPUs, tensor degree 8, 16 stages.
+// Measures how long estimates of memory take, beside the simulation of the same plan: a decoder of
+// 126 blocks on nodes of 8 GPUs, with tensor parallelism of degree 8 and 16 stages.
 #include <benchmark/benchmark.h>
 
 #include "sim/engine/sim_executor.h"
@@ -18,7 +18,7 @@ LargeJob MakeJob(const benchmark::State& state) {
       is_gpipe ? PipelineSchedule::kGpipe : PipelineSchedule::kOneForwardOneBackward);
 }
 
-// The baseline.
+// The baseline, which simulates the plan.
 void BM_Simulate(benchmark::State& state) {
   const LargeJob job = MakeJob(state);
   const UnitModel model;

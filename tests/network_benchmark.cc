@@ -1,9 +1,8 @@
-// Speed of the flow-level network, beside SimGrid's on the same traffic.
+// Measures the speed of the flow-level network, beside SimGrid's on the same traffic.
 //
-// Each run is a child process of its own, for its peak of memory and because
-// SimGrid has one platform a process. Time is the CPU time of the simulation,
-// once the network is built; the least of three runs counts, for both. The
-// simulated times of both must agree within 0.1 %.
+// Each run is a child process of its own, to measure its peak memory and because SimGrid allows one
+// platform per process. The time is the CPU time of the simulation once the network is built; for
+// both, the fastest of three runs counts. The simulated times of both must agree within 0.1 %.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -31,14 +30,14 @@ constexpr int kRuns = 3;
 
 struct Measured {
   double cpu_seconds = 0;
-  double seconds = 0;  // simulated
+  double seconds = 0;  // the simulated time
   double messages = 0;
   double peak_bytes = 0;
 };
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// The fastest of kRuns, each in a child process.
+// Measures kRuns runs, each in a child process, and returns the fastest.
 Measured Measure(const std::function<Measured()>& run) {
   Measured best;
   for (int i = 0; i < kRuns; ++i) {
@@ -88,8 +87,8 @@ Measured RunRings(const RingTraffic& traffic) {
           static_cast<double>(simulation.messages_arrived()), 0};
 }
 
-// Drives a FlowSimulation as an engine would: passes are timers with the id
-// 3 * stage, messages to the next and the previous stage have the two after it.
+// Drives a FlowSimulation as an engine would. Passes are timers with the id 3 * stage; messages to
+// the next and to the previous stage have the two ids after it.
 class PipelineDriver {
  public:
   explicit PipelineDriver(const PipelineTraffic& traffic)
@@ -114,8 +113,8 @@ class PipelineDriver {
 
  private:
   struct Stage {
-    int next = 0;      // place in its order
-    int forwards = 0;  // arrived and not used
+    int next = 0;      // index of its next pass in its pass order
+    int forwards = 0;  // messages that have arrived and are not used yet
     int backwards = 0;
     bool is_busy = false;
   };
@@ -199,7 +198,7 @@ void RunBoth(benchmark::State& state, const Traffic& traffic, Beside beside,
   }
 }
 
-// AR-n: one ring all-reduce of 1 GiB over n ranks, 50 GB/s and 500 ns a link.
+// AR-n: one ring all-reduce of 1 GiB over n ranks, on links of 50 GB/s and 500 ns.
 void BM_AllReduce(benchmark::State& state) {
   const RingTraffic traffic = LoopTraffic(static_cast<int>(state.range(0)), Bytes(1 << 30));
   RunBoth(state, traffic, Beside::kSimgrid, [&traffic] { return RunRings(traffic); });
@@ -213,8 +212,8 @@ BENCHMARK(BM_AllReduce)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-// An eighth as many ring all-reduces of 64 MiB as hosts, all at once. SimGrid's
-// table of routes grows with the square of the hosts; the largest is ours alone.
+// Ring all-reduces of 64 MiB, an eighth as many as there are hosts, all at once. SimGrid's table of
+// routes grows with the square of the number of hosts, so it does not run the largest case.
 void BM_FatTree(benchmark::State& state) {
   const int hosts = static_cast<int>(state.range(0));
   const RingTraffic traffic = FatTreeTraffic(hosts, Bytes(64 << 20), 1);
@@ -230,7 +229,7 @@ BENCHMARK(BM_FatTree)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
 
-// PP-PxM: flows/s count messages; there are as many passes and a few more.
+// PP-PxM: flows/s count messages; there are slightly more passes than messages.
 void BM_Pipeline(benchmark::State& state) {
   const PipelineTraffic traffic =
       StarPipelineTraffic(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)), 1);

@@ -1,5 +1,5 @@
-// The two fidelities of the network: a collective as one task with the cost model's
-// time, and its messages as flows that share links.
+// Tests the two fidelities of the network: a collective is one task with the cost model's time, or
+// its messages are flows that share links.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -42,7 +42,7 @@ SimulatedStep Simulate(const PlanDegrees& degrees, const Cluster& cluster,
   return SimulateStep(plan, workload, cluster, model, {.unfold = true, .network = network});
 }
 
-// Sum of what the reductions and gathers of one stage's ranks take.
+// The total time of the reductions and gathers of rank 0.
 Duration DataTime(const SimulatedStep& step) {
   Duration sum;
   for (TaskId task = 0; task < step.schedule.task_count(); ++task) {
@@ -57,8 +57,8 @@ Duration DataTime(const SimulatedStep& step) {
 constexpr NetworkOptions kModel = {};
 const NetworkOptions kFlow = {.fidelity = NetworkFidelity::kFlow};
 
-// An interface for every device, and groups of one rank on each node: nobody meets.
-TEST(NetworkFidelityTest, BothAgreeWhereNothingIsShared) {
+// Every device has an interface, and groups have one rank on each node, so no two flows meet.
+TEST(NetworkFidelityTest, BothAgreeIfNothingIsShared) {
   const struct {
     const char* cluster;
     int tensor, pipeline, zero;
@@ -80,10 +80,10 @@ TEST(NetworkFidelityTest, BothAgreeWhereNothingIsShared) {
   }
 }
 
-// Eight devices share a p3.16xlarge's one interface. With tensor parallelism of
-// eight, eight groups reduce an eighth of the gradients each at the same time: it
-// takes as long as one group of all ranks would, and eight times as long as one of
-// them alone, in both fidelities.
+// The eight devices of a p3.16xlarge share its one interface. With tensor parallelism of degree
+// eight, eight groups reduce an eighth of the gradients each at the same time. In both fidelities
+// that takes eight times as long as one of the groups alone, and as long as one group of all ranks
+// would take.
 TEST(NetworkFidelityTest, GroupsThatShareAnInterfaceSlowEachOther) {
   const Cluster cluster = ParseCluster("aws-p3.16xlarge:4");
   PlanDegrees degrees = Degrees(8, 1);
@@ -102,8 +102,8 @@ TEST(NetworkFidelityTest, GroupsThatShareAnInterfaceSlowEachOther) {
   EXPECT_NEAR(DataTime(flow).seconds() / DataTime(model).seconds(), 1, 0.1);
 }
 
-// Two stages on two nodes: gradients are reduced beside the messages of the last
-// passes, over the same interface.
+// Two stages are on two nodes each, and gradients are reduced during the messages of the last
+// passes, over the same interfaces.
 TEST(NetworkFidelityTest, ReductionsBesideMessagesSlowThem) {
   const Cluster cluster = ParseCluster("aws-p3.16xlarge:4");
   PlanDegrees degrees = Degrees(1, 2);
@@ -121,7 +121,7 @@ TEST(NetworkFidelityTest, ReductionsBesideMessagesSlowThem) {
     return sum;
   };
   const SimulatedStep model = Simulate(degrees, cluster, kModel);
-  Duration apart;  // what the cost model says of each task alone
+  Duration apart;  // the sum of the times of each task alone, by the cost model
   for (TaskId task = 0; task < model.schedule.task_count(); ++task) {
     const Phase phase = model.schedule.tag(task).phase;
     if (phase != Phase::kSendBackward && phase != Phase::kGradReduce) continue;
@@ -155,13 +155,13 @@ TEST(NetworkFidelityTest, ASlowLinkSlowsItsGroupFromThenOn) {
   }
 }
 
-// What the links carried is what ranks sent, and no link more than it could.
+// Links carried what ranks sent, and no link carried more than it could.
 TEST(NetworkFidelityTest, LinksCarryWhatTheGroupsExchange) {
   const Cluster cluster = ParseCluster("h100-sxm:4x8");
   PlanDegrees degrees = Degrees(8, 1);
   degrees.zero = 0;
   const SimulatedStep step = Simulate(degrees, cluster, kFlow);
-  double sent = 0;  // by one rank
+  double sent = 0;  // bytes, by one rank
   for (TaskId task = 0; task < step.schedule.task_count(); ++task) {
     const Tag& tag = step.schedule.tag(task);
     if (tag.rank != 0 || tag.phase != Phase::kGradReduce) continue;

@@ -1,8 +1,7 @@
-// The flow-level network against SimGrid, on random networks and flows.
+// Tests the flow-level network against SimGrid, on random networks and flows.
 //
-// SimGrid weights shares by latency, as TCP does. Where flows share links it
-// therefore gets the latency of a route as a later start; where a flow is alone
-// it gets the latencies themselves.
+// SimGrid weights shares by latency, as TCP does. If flows share links, the latency of a route is
+// therefore given to it as a later start; if a flow is alone, as the latencies of the links.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,10 +19,10 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSharedCases = 200;
-constexpr int kLoneCases = 20;       // one flow after another
-constexpr double kTolerance = 1e-3;  // of a flow's time from start to end
+constexpr int kLoneCases = 20;       // with one flow after another
+constexpr double kTolerance = 1e-3;  // relative to a flow's time from start to end
 
-// All cases lie side by side in one network, as SimGrid has one a process.
+// All cases are side by side in one network, since SimGrid allows one per process.
 struct Traffic {
   TrafficNetwork network;
   std::vector<TrafficFlow> flows;
@@ -44,7 +43,8 @@ void AddLinks(int count, Random* random, Traffic* traffic) {
   }
 }
 
-// A host's own link, and then each inner link with some chance.
+// Adds a route between every two hosts: the sender's own link, and each inner link with some
+// chance.
 void AddRoutes(int first_host, int hosts, int first_link, int inner, Random* random,
                Traffic* traffic) {
   for (int from = 0; from < hosts; ++from) {
@@ -81,10 +81,10 @@ void AddFlows(int index, const Case& added, Random* random, Traffic* traffic) {
   }
 }
 
-// Links that grow slower and slower: SimGrid never lets a flow have more than
-// its links had when it started.
+// Makes links slower and slower, never faster, since SimGrid never gives a flow more than its links
+// had when it started.
 void AddChanges(const Case& added, Random* random, Traffic* traffic) {
-  std::vector<double> rate(added.links, 1);  // of the link's first
+  std::vector<double> rate(added.links, 1);  // over the link's first bandwidth
   const int64_t changes = random->Integer(1, 4);
   Duration time;
   for (int64_t i = 0; i < changes; ++i) {

@@ -1,4 +1,4 @@
-// Files and what is in them may have names that are no UTF-8: every report stays JSON.
+// Tests that every report is JSON even if files, or what is in them, have names that are not UTF-8.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -58,7 +58,7 @@ TEST_F(OddNamesTest, EveryVerbsReportIsJson) {
   ExpectJson("validate --quiet --against " + Take("measured_rows/steps.csv"));
 }
 
-TEST_F(OddNamesTest, NamesInsideOfTablesToo) {
+TEST_F(OddNamesTest, ReportsOnTablesWithOddNamesAreJson) {
   std::string rows = ReadFile("tests/fuzz/corpus/measured_rows/steps.csv");
   for (size_t at; (at = rows.find("\"A, B\"")) != std::string::npos;) rows.replace(at, 6, "\xc3");
   Write("rows.csv", rows);

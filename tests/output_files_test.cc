@@ -1,5 +1,5 @@
-// What commands write: noticed early where it cannot be, never over what they read; and what a
-// stopped search leaves.
+// Tests that commands notice early if they cannot write a file, that they never write over a file
+// that they read, and what a stopped search leaves.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -65,7 +65,7 @@ TEST_F(OutputFilesTest, WhatTheSystemDoesNotLetBeWrittenIsNoticedBeforeTheWork) 
   }
 }
 
-// A stream that takes nothing, as /dev/full.
+// A stream to which nothing can be written, like /dev/full.
 class FullStream : public std::streambuf {
  protected:
   int overflow(int) override { return traits_type::eof(); }
@@ -93,10 +93,10 @@ TEST_F(OutputFilesTest, BinaryFilesThatAreNoneAreOneLineOfError) {
        {"simulate --model $T/bad.onnx --cluster h100-sxm:1x2 --global-batch 8", "bad.onnx"}});
 }
 
-// A search of 60 seconds that gets the signal after so many ticks of 50 ms.
+// Runs a search of 60 seconds that gets the signal after this many ticks of 50 ms.
 Result StoppedSearch(int signal, int ticks, const std::string& output) {
   std::atomic<bool> is_done = false;
-  // Another thread of this process gets it where the search has taken it over, as from Slurm.
+  // The signal is sent to the process, as Slurm sends it, once the search handles it.
   std::thread sender([&] {
     for (int i = 0; i < 1200 && !is_done; ++i) {
       struct sigaction now;
@@ -117,7 +117,8 @@ Result StoppedSearch(int signal, int ticks, const std::string& output) {
   return result;
 }
 
-// It ends at each of the signals, and says so. On a busy machine the first plan may take long.
+// The search ends at each of the signals, and says so. On a busy machine the first plan may take
+// long, so later signals are tried as well.
 TEST_F(OutputFilesTest, ASearchThatIsToldToEndKeepsItsBestPlan) {
   const std::string plan = Expand("$T/plan.yaml");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {

@@ -1,5 +1,5 @@
-// Every algorithm that searches plans: what it returns can be believed, is the same on any
-// number of threads, and the programme over submeshes is exact.
+// Tests of every algorithm that searches plans: its answer is what the simulator says, and does not
+// depend on the number of threads; and the dynamic programme over submeshes is exact.
 #include "search/plans/plan_search.h"
 
 #include <gtest/gtest.h>
@@ -44,15 +44,15 @@ std::unique_ptr<PlanSpace> SpaceOf(const SearchProblem& problem) {
   return space;
 }
 
-// Half of them on unlike GPUs.
+// A small problem; every second one has several GPU types.
 std::unique_ptr<SmallProblem> Drawn(uint64_t seed) {
   return seed % 2 == 0 ? MakeSmallProblem(Random(seed), 1) : MakeMixedProblem(Random(seed));
 }
 
 // A draft says how many devices a stage has, not which: they are taken in the order of their
-// numbers. `compares_devices`: where a plan of a space takes them so, too.
+// numbers. `compares_devices` is for plans of a space that takes them in this order, too.
 bool SamePlan(const Plan& a, const Plan& b, bool compares_devices = true) {
-  // Of stages that divide nothing sequence parallelism says nothing.
+  // Sequence parallelism changes nothing if no stage has tensor parallelism.
   const bool divides = std::any_of(a.stages.begin(), a.stages.end(),
                                    [](const Stage& stage) { return stage.tensor_parallel > 1; });
   if (a.schedule != b.schedule || a.zero != b.zero || a.micro_batch != b.micro_batch ||
@@ -92,7 +92,7 @@ TEST(PlanDraftTest, EveryPlanOfASpaceComesBackFromItsDraft) {
             << seed << " " << space->Describe(index);
         ++count;
       } catch (const InputError&) {
-        continue;  // no split of it fits
+        continue;  // no split of the network fits
       }
     }
   }
@@ -100,7 +100,7 @@ TEST(PlanDraftTest, EveryPlanOfASpaceComesBackFromItsDraft) {
   EXPECT_GT(compared_devices, 2);
 }
 
-TEST(DraftMovesTest, MovesLeadToPlansAndBack) {
+TEST(DraftMovesTest, MovesLeadToManyDraftsAndEachIsAPlan) {
   for (uint64_t seed = 0; seed < 6; ++seed) {
     const auto small = Drawn(seed);
     const SearchProblem problem = small->Ask();
@@ -126,8 +126,8 @@ TEST(DraftMovesTest, MovesLeadToPlansAndBack) {
   }
 }
 
-// GPUs of a mixed problem that walks lead to: stages of unequal replicas, and stages whose
-// replicas lie on several kinds of GPU.
+// On several GPU types, walks lead to stages with unequal numbers of replicas, and to stages whose
+// replicas are of several GPU types.
 TEST(DraftMovesTest, OnUnlikeGpusReplicasDifferAndMix) {
   int unequal = 0, mixed = 0;
   for (uint64_t seed = 1; seed < 12; seed += 2) {
@@ -158,7 +158,7 @@ TEST(DraftMovesTest, OnUnlikeGpusReplicasDifferAndMix) {
                 .Evaluate(WithPassOrders(plan, problem.workload, problem.cluster, problem.model));
         EXPECT_EQ(evaluation.step_time > Duration(), evaluation.fits);
       } catch (const InputError&) {
-        // Replicas that gather parameters together wait for passes that wait for them.
+        // Replicas that gather parameters together may wait for passes that wait for them.
         EXPECT_EQ(plan.zero, 3) << draft.Describe();
       }
     }
@@ -167,7 +167,7 @@ TEST(DraftMovesTest, OnUnlikeGpusReplicasDifferAndMix) {
   EXPECT_GT(mixed, 20);
 }
 
-// Replicas that share the micro-batches evenly wait for the slower GPUs.
+// If replicas have equal shares of the micro-batches, they wait for the slower GPUs.
 TEST(PlanMakerTest, FasterGpusTakeMoreMicroBatches) {
   int count = 0;
   for (uint64_t seed = 1; seed < 24; seed += 2) {
@@ -176,7 +176,7 @@ TEST(PlanMakerTest, FasterGpusTakeMoreMicroBatches) {
     const SearchProblem problem = small->Ask(memo);
     const std::vector<Pool> pools = DraftPools(problem.cluster);
     PlanDraft draft;
-    draft.micro_batch = 2;  // kernels long enough for GPUs to matter
+    draft.micro_batch = 2;  // so that kernels are long enough for GPUs to differ
     const int blocks = problem.workload.layer_count() - 2;
     draft.stages = {{.replicas = {pools[0].devices, pools[1].devices}, .blocks = blocks}};
     draft.stages[0].recompute = Recompute::kFull;
@@ -195,7 +195,7 @@ TEST(PlanMakerTest, FasterGpusTakeMoreMicroBatches) {
   EXPECT_GT(count, 3);
 }
 
-// The least slowest stage over all ways to place the blocks of a shape, one by one.
+// The least time of the slowest stage over all ways to place the blocks of a shape, one by one.
 class EverySplit {
  public:
   EverySplit(const SearchProblem& problem, const StageTable& table)
@@ -224,8 +224,8 @@ class EverySplit {
       if (left < table_.devices(choice)) continue;
       left -= table_.devices(choice);
       for (int count = is_end ? 0 : 1; first + count <= table_.blocks(); ++count) {
-        // Only the last stage may end with the last block.
         if (table_.MemoryShare(choice, first, count, in_flight) > kUsableMemory) continue;
+        // The last stage must end with the last block.
         const bool is_last = stage + 1 == stages_;
         if (is_last != (first + count == table_.blocks()) && is_last) continue;
         Extend(stage + 1, first + count, std::max(slowest, table_.Time(choice, first, count)));
@@ -268,7 +268,7 @@ TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
       for (const SubmeshDraft& one : SolveSubmeshes(problem, table)) {
         found = std::min(found, SlowestStage(table, one.draft));
       }
-      // Halving stops within a ten-thousandth.
+      // The bisection stops within a ten-thousandth.
       if (least == Duration::Max()) {
         EXPECT_EQ(found, least);
         ++not_possible;
@@ -282,7 +282,7 @@ TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
   EXPECT_GT(solved, 60);
 }
 
-// Two nodes whose pairs of devices have two links, one or none.
+// A small problem on two nodes in which pairs of devices have two links, one or none.
 std::unique_ptr<SmallProblem> OnCubeMeshes(uint64_t seed) {
   auto small = MakeSmallProblem(Random(seed), 1);
   Cluster::NodeGroup group = ParseCluster("aws-p3.16xlarge:2").groups()[0];
@@ -292,8 +292,8 @@ std::unique_ptr<SmallProblem> OnCubeMeshes(uint64_t seed) {
   return small;
 }
 
-// A stage computes its part of every micro-batch, one after another, wherever it lies. The one
-// with the head takes longest, on devices that are not the first.
+// A stage computes its part of one micro-batch after another, whichever devices it has. The stage
+// with the head takes longest, and its devices are not the first.
 TEST(StageTableTest, NoPlanOfEqualStagesTakesLessThanItsSlowestStage) {
   const DecoderConfig config = SizedDecoder("llama", {.layers = 4,
                                                       .hidden = 2048,
@@ -331,7 +331,7 @@ TEST(StageTableTest, NoPlanOfEqualStagesTakesLessThanItsSlowestStage) {
   EXPECT_GT(compared, 60);
 }
 
-// What is returned was simulated where it lies, whatever the tables said.
+// Whatever the tables of stage times said, the answer was simulated on the devices that it names.
 TEST(PlanSearchTest, WhatIsFoundOnUnlikePairsIsSimulatedWhereItLies) {
   const auto small = OnCubeMeshes(3);
   const MemoModel memo(small->model);
@@ -384,7 +384,7 @@ TEST(PlanSearchTest, EveryAlgorithmReturnsPlansThatHoldAndRepeatsItselfOnOneThre
   }
 }
 
-// Walks that begin in the space and leave it, against the best plan in it.
+// Compares walks that begin in the space and leave it with the best plan of the space.
 TEST(PlanSearchTest, BeamAndMcmcAreNoMoreThanThreePercentWorseThanTheBestOfTheSpace) {
   for (uint64_t seed = 0; seed < 4; ++seed) {
     const auto small = Drawn(seed);

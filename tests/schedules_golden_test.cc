@@ -1,6 +1,6 @@
-// Our pipeline orders, lowered and replayed, against makespans and memory peaks
-// that the papers' own simulators print. Reads
-// $STAGECRAFT_SHARED/data/golden/schedules_golden.json; see tests/README.md.
+// Tests our pipeline schedules, lowered and simulated, against makespans and memory peaks that the
+// papers' own simulators print. Reads $STAGECRAFT_SHARED/data/golden/schedules_golden.json; see
+// tests/README.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,15 +23,15 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kLeastRows = 15;
-// One unit of the file; costs of tenths divided by 2, 3 or 4 chunks stay whole.
+// One unit of time in the file; with it, tenths of a unit divided by 2, 3 or 4 chunks are whole.
 constexpr int64_t kUnitNs = 12'000;
-constexpr double kRoundedTo = 1e-4;  // peaks of interleaved rows have four digits
+constexpr double kRoundedTo = 1e-4;  // peaks of interleaved rows have four decimals
 
 Duration Units(const Json& value) {
   return Duration::Nanoseconds(std::llround(value.get<double>() * kUnitNs));
 }
 
-// The three families of which we have the order.
+// Whether it is one of the three schedules that this test builds.
 bool IsOurs(const std::string& schedule) {
   return schedule == "gpipe" || schedule == "1f1b" || schedule == "interleaved-1f1b";
 }
@@ -59,7 +59,7 @@ UniformPipeline Build(const Json& row) {
   return pipeline;
 }
 
-// Work of each compute lane.
+// The work of each compute lane.
 std::vector<Duration> Busy(const TimedSchedule& timed) {
   std::vector<Duration> busy(timed.schedule.ranks().size());
   for (TaskId task = 0; task < timed.schedule.task_count(); ++task) {
@@ -87,8 +87,8 @@ void CheckRow(const Json& row) {
   const Duration makespan = Units(row["makespan"]);
   EXPECT_EQ(timeline.makespan().ns(), makespan.ns());
 
-  // The busiest stage works m(F + B); the rest of the makespan is its bubble,
-  // (p - 1)(F + B) / v in all three families (v = 1 without chunks) ...
+  // The busiest stage works for m(F + B); the rest of the makespan is its bubble, which is
+  // (p - 1)(F + B) / v in all three schedules (v = 1 without chunks).
   const int micro_batches = row["m"];
   const int64_t stages = row["p"];
   const Duration stage_time = Units(row["F"]) + Units(row["B"]);

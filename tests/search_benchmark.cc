@@ -1,6 +1,6 @@
-// What a search is made of, for GPT-3 175B on 1,024 A100s, with every op's time remembered:
-// plans made, bounded and evaluated, one alone, the best ones by their bound, and one after
-// another that differ by a move, against the simulation of each from nothing to its end.
+// Measures the parts of a search, for GPT-3 175B on 1,024 A100s, with the time of every op known:
+// plans are made, bounded and evaluated, namely one alone, the best ones by their bound, and a walk
+// of plans that differ by one move. The baseline is the whole simulation of each.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -78,8 +78,8 @@ std::vector<Plan> BestByBound(size_t count) {
   return plans;
 }
 
-// A block goes to the next stage or comes from it, a stage recomputes everything or nothing
-// whole, or all micro-batches are twice or half as large.
+// Makes one move: a block goes to the next stage or comes from there, a stage begins or ceases to
+// recompute everything, or all micro-batches become twice or half as large.
 void Move(Random& random, Plan& plan) {
   const auto stages = static_cast<int64_t>(plan.stages.size());
   const auto stage = static_cast<size_t>(random.Integer(0, stages - 2));
@@ -118,10 +118,10 @@ void EvaluateAll(const std::vector<Plan>& plans, benchmark::State& state) {
   state.counters["short"] = static_cast<double>(evaluator.short_steps()) / steps;
 }
 
-// How many plans are evaluated while one of them is simulated whole.
+// Reports as "ratio" how many plans are evaluated in the time of one whole simulation.
 void CompareWithWhole(const std::vector<Plan>& plans, benchmark::State& state) {
   constexpr size_t kEvery = 10;
-  const std::clock_t begin = std::clock();  // of the processor, as the rates are
+  const std::clock_t begin = std::clock();  // CPU time, like that of the rates
   double simulated = 0;
   for (size_t i = 0; i < plans.size(); i += kEvery, ++simulated) {
     benchmark::DoNotOptimize(SimulateWhole(plans[i]));
@@ -165,7 +165,7 @@ void BM_Lower(benchmark::State& state) {
   CountPlans(state, static_cast<double>(state.iterations()));
 }
 
-// The baseline: a schedule that is there already.
+// The baseline for an existing schedule.
 void BM_Simulate(benchmark::State& state) {
   const Job& job = TheJob();
   const Schedule schedule = Lower(job.plan, job.workload, job.cluster);
@@ -174,7 +174,7 @@ void BM_Simulate(benchmark::State& state) {
   CountPlans(state, static_cast<double>(state.iterations()));
 }
 
-// From nothing to its end: the baseline.
+// The baseline for a plan: the whole simulation.
 void BM_SimulateStep(benchmark::State& state) {
   const Job& job = TheJob();
   for (auto _ : state) benchmark::DoNotOptimize(SimulateWhole(job.plan));
@@ -189,7 +189,7 @@ void BM_EvaluatePlan(benchmark::State& state) {
   CountPlans(state, static_cast<double>(state.iterations()));
 }
 
-// Plans that a search would look at, by an evaluator that saw none before.
+// Evaluates plans as a search would look at them, by an evaluator that has seen none before.
 void BM_EvaluateSweep(benchmark::State& state) {
   static const std::vector<Plan> plans = BestByBound(400);
   for (auto _ : state) EvaluateAll(plans, state);
@@ -197,7 +197,7 @@ void BM_EvaluateSweep(benchmark::State& state) {
   CompareWithWhole(plans, state);
 }
 
-// The same by one that saw them.
+// Evaluates the same plans by an evaluator that has seen them.
 void BM_EvaluateSweepAgain(benchmark::State& state) {
   const Job& job = TheJob();
   static const std::vector<Plan> plans = BestByBound(400);
@@ -210,7 +210,8 @@ void BM_EvaluateSweepAgain(benchmark::State& state) {
   CompareWithWhole(plans, state);
 }
 
-// The first as a search ranks them: where tensors alone do not fit, no segments are sought.
+// Evaluates them for the first time as a search does, which simulates no allocator for plans whose
+// tensors alone do not fit.
 void BM_RankSweep(benchmark::State& state) {
   const SearchProblem problem = TheJob().Problem();
   static const std::vector<Plan> plans = BestByBound(400);
@@ -222,7 +223,7 @@ void BM_RankSweep(benchmark::State& state) {
   CompareWithWhole(plans, state);
 }
 
-// A walk, as MCMC takes one.
+// Evaluates the plans of a walk like those of MCMC.
 void BM_EvaluateMoves(benchmark::State& state) {
   static const std::vector<Plan> plans = Walk(1000);
   for (auto _ : state) EvaluateAll(plans, state);
@@ -230,7 +231,7 @@ void BM_EvaluateMoves(benchmark::State& state) {
   CompareWithWhole(plans, state);
 }
 
-// All 41,560 plans, the best one proven.
+// Searches all 41,560 plans, until the best one is proven.
 void BM_Search(benchmark::State& state) {
   const SearchProblem problem = TheJob().Problem();
   double plans = 0;

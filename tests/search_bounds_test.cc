@@ -1,5 +1,5 @@
-// What a search proves rests on its bounds: no plan of a space, on any nodes, with any order
-// of ranks and of any network, is simulated to take less than they say.
+// Tests the bounds on which the proofs of a search rest: no plan of a space, on any nodes, with any
+// rank order and for any network, takes less in the simulation than its bounds.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -30,11 +30,11 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Counted {
   int simulated = 0;
-  int collectives = 0;  // of plans whose groups have several ranks
+  int collectives = 0;  // plans with tensor or context groups of several ranks
 };
 
-// Every plan that is enumerated is no better than what was said of the rest before, and of
-// `draws` of them none takes less than its bounds.
+// Checks that no enumerated plan is below the bound of all that were still to come, and that none
+// of `draws` plans takes less time and memory than its bounds.
 void CheckBounds(const SearchProblem& problem, PlanSpace& space, int draws, uint64_t seed,
                  Counted* counted) {
   while (const std::optional<double> rest = space.BoundOfRest()) {
@@ -63,7 +63,7 @@ void CheckBounds(const SearchProblem& problem, PlanSpace& space, int draws, uint
   }
 }
 
-// The best that is found does not depend on how many plans are asked for.
+// Checks that the best plan does not depend on how many plans are asked for.
 void CheckTop(const SearchProblem& problem) {
   double best[2] = {};
   for (const int top : {1, 200}) {
@@ -110,7 +110,7 @@ TEST(SearchBoundsTest, HoldOnEveryNodeOfTheCatalogueWithEveryOrderOfRanks) {
     const Cluster cluster(entry.type.id, {{entry.type, nodes}});
     SearchProblem problem = Ask(workload, cluster, memo);
     CheckBounds(problem, *MakePlanSpace(problem), 16, 1, &counted);
-    // The stage of the head decides, and its groups are not the first devices.
+    // The stage with the head decides the step time, and its groups are not the first devices.
     problem.given.global_batch = 48;
     problem.choices.tensor = {2, 4};
     problem.choices.pipeline = {2, 4};
@@ -120,7 +120,7 @@ TEST(SearchBoundsTest, HoldOnEveryNodeOfTheCatalogueWithEveryOrderOfRanks) {
   EXPECT_GT(counted.collectives, 1000);
 }
 
-// Devices joined pair by pair, each pair by a link of its own speed.
+// A cluster in which every pair of devices has a link with a speed of its own.
 Cluster Wired(uint64_t seed) {
   Random random(seed);
   const int devices = static_cast<int>(random.Integer(4, 8));
@@ -156,8 +156,8 @@ TEST(SearchBoundsTest, HoldWhereEveryPairOfDevicesHasALinkOfItsOwn) {
   EXPECT_GT(counted.collectives, 300);
 }
 
-// Ten ranks on nodes of eight: a group that lies six and four has more of the network than
-// one that lies eight and two.
+// Of ten ranks on nodes of eight devices, a group with six and four on its two nodes has more of
+// the network than one with eight and two.
 TEST(SearchBoundsTest, HoldWhereGroupsStraddleNodesUnevenly) {
   const AnalyticalModel model;
   const Workload workload = SmallDecoder("llama");
@@ -207,7 +207,7 @@ TEST(SearchBoundsTest, HoldForEveryOrderOfPasses) {
   EXPECT_GT(counted.simulated, 300);
 }
 
-// Networks whose blocks are unlike.
+// Networks whose blocks differ from each other.
 std::vector<Workload> UnlikeNetworks() {
   std::vector<Workload> networks;
   for (const char* name : {"unet", "resnet50", "vgg16", "t5-small", "gnmt-8"}) {
@@ -235,7 +235,7 @@ TEST(SearchBoundsTest, HoldForUnlikeBlocksOnSeveralKindsOfGpu) {
   EXPECT_GT(counted.simulated, 150);
 }
 
-// A network that fits a cluster fits it with more GPUs beside, of whatever kind.
+// A network that fits a cluster still fits if the cluster gets more GPUs, of whatever type.
 TEST(SearchBoundsTest, MoreGpusNeverMakeANetworkFitNowhere) {
   const AnalyticalModel model;
   int fitting = 0;

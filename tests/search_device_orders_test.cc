@@ -1,5 +1,5 @@
-// Which devices of a node a search uses, and in which order ranks take them, follows from how
-// they are joined and not from their numbers.
+// Tests that the devices of a node that a search uses, and their order in the ranks, depend on how
+// devices are joined and not on their numbers.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ namespace {
 
 constexpr int kDevices = 8;
 
-// GB/s between any two devices of a node.
+// The bandwidth between any two devices of a node, in GB/s.
 struct Wires {
   std::string name;
   int speed[kDevices][kDevices] = {};
@@ -53,7 +53,7 @@ Wires MeshWires() {
   return wires;
 }
 
-// Some neighbours by fast links, in islands of so many, all others by slow ones.
+// Adjacent devices are joined by fast links in islands of these sizes, all others by slow ones.
 Wires IslandWires(const std::vector<int>& islands) {
   Wires wires{fmt::format("islands of {}", fmt::join(islands, ", "))};
   for (auto& row : wires.speed) std::fill(row, row + kDevices, 4);
@@ -77,7 +77,7 @@ Wires RandomWires(Random& random) {
   return wires;
 }
 
-// Device a of the wires is numbers[a].
+// A cluster of one node in which device a of the wires has the number numbers[a].
 Cluster Numbered(const Wires& wires, const std::vector<int>& numbers) {
   NodeType type = WithGpu(Switched());
   type.id = wires.name;
@@ -130,7 +130,7 @@ std::vector<Wires> AllWires(int random_ones) {
   return all;
 }
 
-// Degrees to which a search is held, so that not all answers use one device.
+// The degrees to which a search is restricted, so that not all answers use one device.
 struct Held {
   std::vector<int> tensor, pipeline;
 };
@@ -160,7 +160,7 @@ TEST(SearchDeviceOrdersTest, NumbersOfDevicesDoNotChangeTheAnswer) {
   }
 }
 
-// Simulated steps of plans on devices in some order.
+// Simulates plans on given devices in a given order.
 class Steps {
  public:
   explicit Steps(const SearchProblem& problem) : problem_(problem) {}
@@ -177,10 +177,10 @@ class Steps {
 
 struct Placed {
   PlanDegrees degrees;
-  Duration best;  // of the lists of devices that the space has for these degrees
+  Duration best;  // on any of the lists of devices that the space has for these degrees
 };
 
-// One plan of each family of degrees on several devices.
+// For one choice of each family of degrees that uses several devices, the best step time.
 std::vector<Placed> BestPlaced(const SearchProblem& problem) {
   const DegreeSpace space(problem, AllDevices(problem.cluster));
   const Steps steps(problem);
@@ -250,8 +250,8 @@ TEST(SearchDeviceOrdersTest, OnAnyNodeNoDrawnPlacementIsBetterThanTheAnswer) {
   EXPECT_LT(better, drawn / 100);
 }
 
-// On many nodes only what lies on a node matters, so that large clusters of cube meshes have no
-// more lists than small ones.
+// On many nodes only the part of a group on one node matters, so large clusters of cube meshes have
+// no more lists than small ones.
 TEST(SearchDeviceOrdersTest, PlansThatLieAlikeOnNodesShareTheirLists) {
   const Cluster cluster("mesh", {{CubeMeshNode(), 100}});
   const DeviceOrders orders(cluster, AllDevices(cluster));

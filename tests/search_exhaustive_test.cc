@@ -1,4 +1,4 @@
-// Branch and bound against all plans one by one, and the bound against the simulator.
+// Tests branch and bound against all plans one by one, and the bound against the simulator.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(SearchSpaceTest, AFewChoicesGiveEveryWayToCombineThem) {
     EXPECT_EQ(d.tensor * d.pipeline * d.data, devices);
     found.push_back(fmt::format("{}x{} {}", d.tensor, d.pipeline, d.zero));
   }
-  // Four ways to share where there are replicas, one where there is none.
+  // With several replicas there are four levels of ZeRO, with one there is one.
   size_t want = 0;
   for (const int tensor : {1, 2, 4, 8}) {
     for (const int pipeline : {1, 2}) {
@@ -112,8 +112,8 @@ TEST(SearchSpaceTest, RankOrdersAndSequenceParallelismAreChosenWhereTheyMatter) 
     for (const PlanDegrees& d : EnumerateDegrees(asked)) ++found[{d.tensor, d.pipeline}];
     return found;
   };
-  // Two nodes of eight at one switch: a tensor group that fills a node is as far from all
-  // others, and one stage has no neighbours.
+  // On two nodes of eight at one switch, both rank orders matter only if there are several stages
+  // and no tensor group fills a node, from which all others are equally far.
   const std::map<std::array<int, 2>, int> at_switch{{{1, 1}, 1}, {{1, 2}, 2}, {{2, 1}, 2},
                                                     {{2, 2}, 4}, {{8, 1}, 2}, {{8, 2}, 2}};
   const Cluster cluster = ParseCluster("a100-sxm4-80gb:2x8");
@@ -123,7 +123,7 @@ TEST(SearchSpaceTest, RankOrdersAndSequenceParallelismAreChosenWhereTheyMatter) 
   for (const auto& [degrees, number] : count(cluster)) EXPECT_EQ(number, 1);
 }
 
-TEST(SearchSpaceTest, BlocksLeaveTheHeadWhereThereIsOneChunkAStage) {
+TEST(SearchSpaceTest, EveryCandidateWithABalancedHeadIsAPlan) {
   const auto small = MakeSmallProblem(Random(1), 2);
   SearchProblem problem = small->Ask();
   problem.given.balance_head = true;
@@ -155,7 +155,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
       try {
         evaluation = EvaluateAll(asked, degrees);
       } catch (const InputError&) {
-        continue;  // a list that needs more activations than it may hold
+        continue;  // a list schedule that needs more activations than it may hold
       }
       const std::string text = laws::Describe(degrees) + " " + Name(degrees.schedule);
       EXPECT_LE(bound.StepTime(degrees), evaluation->step_time) << text;
@@ -169,7 +169,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
   EXPECT_GT(count, 300);
 }
 
-// Where passes are long a 1F1B step is little more than its bound.
+// If passes are long, the time of a 1F1B step is little more than its bound.
 TEST(StepBoundTest, IsTightForLargeNetworks) {
   const DecoderConfig config = SizedDecoder("llama", {.layers = 32,
                                                       .hidden = 8192,
@@ -199,7 +199,7 @@ TEST(StepBoundTest, IsTightForLargeNetworks) {
     EXPECT_GT(bound.StepTime(degrees).seconds() / evaluation.step_time.seconds(), 0.9) << text;
     Bytes most;
     for (const StageMemory& memory : evaluation.memory) most = std::max(most, memory.Peak());
-    if (degrees.recompute != Recompute::kNone) continue;  // the head's logits may be the most
+    if (degrees.recompute != Recompute::kNone) continue;  // the head's logits may need the most
     EXPECT_GT(bound.Memory(degrees).count(), 0.6 * static_cast<double>(most.count())) << text;
   }
 }
@@ -208,7 +208,7 @@ SearchResult Search(const SearchProblem& problem, const SearchOptions& options) 
   return SearchExhaustively(problem, *MakeEqualStages(problem), options);
 }
 
-// The oracle: every candidate evaluated.
+// The oracle, which evaluates every candidate.
 double BestOfAll(const SearchProblem& problem, int* feasible) {
   double best = std::numeric_limits<double>::infinity();
   const DegreeSpace space(problem, AllDevices(problem.cluster));
@@ -288,7 +288,7 @@ TEST(SearchExhaustivelyTest, ABudgetGivesTheBestSoFarAndAnHonestBound) {
   EXPECT_FALSE(none.is_optimal);
 }
 
-// The best score of a search with so many evaluations; infinity where it finds no plan that fits.
+// The best score of a search with this many evaluations; infinity if it finds no plan that fits.
 double BestWithin(const SearchProblem& problem, int64_t evaluations) {
   SearchOptions options;
   options.budget.evaluations = evaluations;
@@ -296,8 +296,8 @@ double BestWithin(const SearchProblem& problem, int64_t evaluations) {
   return result.plans.empty() ? std::numeric_limits<double>::infinity() : result.plans[0].score;
 }
 
-// A search whose budget ends among the usual schedules has not looked at the others, and one
-// that goes on has found the best of the usual ones before.
+// A search looks at the usual schedules first. If its budget ends there, it has not looked at the
+// others; if it goes on, it has already found the best of the usual ones.
 TEST(SearchExhaustivelyTest, MoreSchedulesAreNeverWorseThanTheUsualOnesOnTheSameBudget) {
   int better = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
@@ -318,11 +318,11 @@ TEST(SearchExhaustivelyTest, MoreSchedulesAreNeverWorseThanTheUsualOnesOnTheSame
       better += best_of_all < best ? 1 : 0;
     }
   }
-  EXPECT_GT(better, 0);  // the others come to be looked at
+  EXPECT_GT(better, 0);  // sometimes it finds a better one among the others
 }
 
-// A plan as somebody may type it in: as many replicas as take equal shares of the batch, in
-// micro-batches of any size that divides them.
+// Draws a plan as a user may type it in: its replicas have equal shares of the batch, and
+// micro-batches of any size that divides the shares.
 PlanDegrees DrawEvenDegrees(Random& random, const SearchProblem& problem) {
   PlanDegrees degrees = problem.given;
   const int devices = problem.cluster.device_count();

@@ -1,4 +1,4 @@
-// What explains an answer, against the same found by looking at everything.
+// Tests the explanation of an answer against what is found by looking at all plans.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Every plan as the space splits it, at other costs.
+// The best score of all plans of the space at other speeds, with their layers split as before.
 double BestThen(const SearchProblem& problem, const PlanSpace& space, const Speeds& speeds) {
   const ScaledModel scaled(problem.model, speeds);
   const MemoModel memo(scaled);
@@ -53,7 +53,7 @@ void Compare(const SearchProblem& problem, PlanSpace& plans, uint64_t seed, Tall
   const std::unique_ptr<PlanSpace> space = RememberBounds(plans);
   const SearchResult result = SearchExhaustively(problem, *space, {.top = 2});
   if (result.plans.empty()) return;
-  // More than the usual ones, so that other plans win.
+  // Greater changes than the usual ones, so that other plans become the best.
   const std::vector<SpeedChange> changes = {{"compute", 1.1, {.compute = 1.1}},
                                             {"links", 0.9, {.intra = 0.9, .inter = 0.9}},
                                             {"network", 0.05, {.inter = 0.05}},
@@ -98,7 +98,7 @@ TEST(FindSensitivityTest, FindsTheBestOfAllPlansThen) {
   EXPECT_LT(tally.evaluated, tally.candidates / 2);
 }
 
-// Orders that are made for costs are made anew.
+// Pass orders that depend on costs are made anew.
 TEST(FindSensitivityTest, OrdersThatDependOnCostsAreNotBoundedByTheirOldTimes) {
   Tally tally;
   for (uint64_t seed = 0; seed < 2; ++seed) {
@@ -132,7 +132,7 @@ TEST(FindSensitivityTest, ABudgetLeavesChangesOut) {
   EXPECT_TRUE(find({.stop = &stop}).empty());
 }
 
-// The GPUs of two small problems.
+// A problem with the GPUs of two small problems.
 struct MixedProblem {
   explicit MixedProblem(uint64_t seed)
       : small(MakeMixedProblem(Random(seed), Random(seed + 1000), 0.6)) {}
@@ -160,7 +160,7 @@ TEST(FindSensitivityTest, OnUnlikeGpusPlansKeepTheirSplit) {
   EXPECT_GT(tally.answers, 10);
 }
 
-// Few enough plans to simulate every one.
+// A problem with few enough plans that every one can be simulated.
 SearchProblem AskFew(const MixedProblem& mixed, Objective objective) {
   SearchProblem problem = mixed.Ask(objective);
   problem.choices.context = {1};
@@ -191,7 +191,7 @@ TEST(CompareKindsTest, TheBestOfEveryChoiceOfKindsIsFound) {
       const RankedPlan ranked = PlanRanker(problem).Rank(std::move(*plan));
       if (ranked.evaluation.fits) least = std::min(least, ranked.score);
     }
-    if (mixing.kinds.size() < 2) continue;  // the same GPU twice
+    if (mixing.kinds.size() < 2) continue;  // both problems have the same GPU type
     ASSERT_EQ(mixing.answers.size(), best.size()) << seed;
     for (const KindsAnswer& answer : mixing.answers) {
       const double found = answer.best ? answer.best->score : kInfinity;
@@ -221,7 +221,7 @@ TEST(SearchProblemTest, PricesAreOneForEveryGroupAndAboveZero) {
   EXPECT_EQ(FindErrors(problem).at(0), "prices: got 0, want more than 0");
 }
 
-// Six blocks and a head on two stages: 3 and 3, or fewer beside the head.
+// Blocks are split evenly over two stages, or the stage with the head has fewer.
 TEST(StageTimesTest, StagesAreMeasuredAndCutOtherwise) {
   const auto small = MakeSmallProblem(Random(0), 2);
   const SearchProblem problem = small->Ask();

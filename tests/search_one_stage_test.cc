@@ -1,4 +1,5 @@
-// One stage has no chunks and no order but one: what differs in these alone is one plan.
+// Tests that a pipeline of one stage has one chunk and one schedule: plans that differ only in
+// these are one plan.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,7 +18,7 @@
 namespace stagecraft {
 namespace {
 
-TEST(OneStageTest, OfASpaceHasNoChunksAndOneOrder) {
+TEST(OneStageTest, APlanOfASpaceHasOneChunkAndOneSchedule) {
   const auto small = MakeSmallProblem(Random(1), 2);
   SearchProblem problem = small->Ask();
   const auto of_one_stage = [&](std::vector<PipelineSchedule> schedules) {
@@ -53,8 +54,8 @@ PlanDraft OneStage(const SearchProblem& problem, PipelineSchedule schedule, int 
   return draft;
 }
 
-// Every move of one stage and of two that become one.
-TEST(OneStageTest, OfADraftHasNoChunksAndOneOrder) {
+// Tries every move of a draft with one stage, and of one with two stages that may become one.
+TEST(OneStageTest, ADraftHasOneChunkAndOneSchedule) {
   const auto unlike = MakeMixedProblem(Random(1), Random(1001), 2);
   const SearchProblem problem = unlike->Ask();
   const DraftMoves moves(problem);
@@ -81,7 +82,7 @@ TEST(OneStageTest, OfADraftHasNoChunksAndOneOrder) {
   }
 }
 
-// How many plans these drafts are, of which the first fits.
+// How many different plans these drafts make; the first one must fit, and all must score alike.
 size_t CountPlans(const SearchProblem& problem, const std::vector<PlanDraft>& drafts) {
   const SearchOptions options{.top = 10};
   const auto space = MakePooledStages(problem);
@@ -92,7 +93,7 @@ size_t CountPlans(const SearchProblem& problem, const std::vector<PlanDraft>& dr
   return trials.Finish().plans.size();
 }
 
-TEST(OneStageTest, IsSimulatedOnceWithWhateverOrderItComes) {
+TEST(OneStageTest, APlanIsSimulatedOnceWhateverSchedulesItsDraftsHave) {
   const auto unlike = MakeMixedProblem(Random(1), Random(1001), 2);
   const SearchProblem problem = unlike->Ask();
   const PlanDraft one = OneStage(problem, PipelineSchedule::kOneForwardOneBackward, 1);
@@ -106,7 +107,7 @@ TEST(OneStageTest, IsSimulatedOnceWithWhateverOrderItComes) {
   EXPECT_FALSE(maker.IsPlan(drafts[1]));
 }
 
-TEST(OneStageTest, IsSimulatedOnceWhereNothingIsSharedDividedOrMoved) {
+TEST(OneStageTest, APlanOnOneDeviceIsSimulatedOnceWhateverItsShardingAndOrderOfRanks) {
   const auto unlike = MakeMixedProblem(Random(1), Random(1001), 4);
   const SearchProblem problem = unlike->Ask();
   PlanDraft alone = OneStage(problem, PipelineSchedule::kOneForwardOneBackward, 1);

@@ -1,4 +1,5 @@
-// The plans that none beats in everything, against all plans one by one.
+// Tests the plans that no other beats in step time, cost and memory at once, against all plans one
+// by one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,11 +31,11 @@ bool Beats(const Point& a, const Point& b) {
   return a != b && a[0] <= b[0] && a[1] <= b[1] && a[2] <= b[2];
 }
 
-// The oracle: every plan evaluated, every pair compared.
+// The oracle, which evaluates every plan and compares every pair.
 std::vector<Point> UnbeatenOfAll(const SearchProblem& problem, PlanSpace& space) {
   std::vector<Point> all;
   for (size_t i = 0; i < space.size(); ++i) {
-    space.LeastMemory(i);  // what Make() may be asked after
+    space.LeastMemory(i);  // must be asked for before Make()
     std::optional<Plan> plan = MakeCandidate(problem, space, i);
     if (!plan) continue;
     const RankedPlan ranked = PlanRanker(problem).Rank(std::move(*plan));

@@ -1,5 +1,5 @@
-// A cluster answers no worse than any part of it alone: devices may stay idle, and replicas
-// may take unequal shares of the batch.
+// Tests that the answer for a cluster is no worse than that for any part of it, since devices may
+// stay idle, and replicas may take unequal shares of the batch.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ SearchProblem AskOn(const Cluster& cluster, const SmallProblem& small, const Cos
   return problem;
 }
 
-// The best step time, proven and checked; infinity where no plan fits.
+// The best score, proven and checked; infinity if no plan fits.
 double BestOf(const SearchProblem& problem) {
   const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
   const SearchResult result = SearchExhaustively(problem, *space, {});
@@ -50,7 +50,7 @@ double BestOf(const SearchProblem& problem) {
   return result.plans[0].score;
 }
 
-// So many nodes of the small problem's GPU, with so many devices each.
+// Nodes with the small problem's GPU type.
 Cluster::NodeGroup NodesOf(const SmallProblem& small, int nodes, int devices) {
   Cluster::NodeGroup group{Switched(), nodes};
   group.type.device = small.cluster.device(0);
@@ -82,7 +82,7 @@ TEST(SearchPartsTest, MoreNodesAreNoWorse) {
       uneven += result.plans[0].plan.stages[0].replica_micro_batches.empty() ? 0 : 1;
     }
   }
-  // Both ways to get there are taken.
+  // Some answers leave devices idle, and some have unequal shares.
   EXPECT_GT(idle, 0);
   EXPECT_GT(uneven, 0);
 }
@@ -102,7 +102,7 @@ TEST(SearchPartsTest, MoreDevicesOfANodeAreNoWorse) {
   }
 }
 
-// A plan may want fewer devices of each node: of 3 nodes with 4 devices 3 each.
+// The best plan may use fewer devices of each node, such as 3 of each of 3 nodes with 4 devices.
 TEST(SearchPartsTest, FewerDevicesOfEachNodeAreNoBetter) {
   int compared = 0;
   for (uint64_t seed = 0; seed < 6; ++seed) {
@@ -123,8 +123,8 @@ TEST(SearchPartsTest, FewerDevicesOfEachNodeAreNoBetter) {
   EXPECT_GT(compared, 30);
 }
 
-// Nodes of two types with the same GPU: a plan may want some nodes of each, of all sizes and
-// with one interface or several.
+// With nodes of two types but one GPU type, the best plan may use some nodes of each type. Nodes
+// have various sizes, and one or several interfaces.
 TEST(SearchPartsTest, SomeNodesOfEachOfTwoTypesAreNoBetter) {
   constexpr int kBatches[] = {7, 8, 10, 14, 15, 20, 25};
   int compared = 0;
@@ -149,8 +149,8 @@ TEST(SearchPartsTest, SomeNodesOfEachOfTwoTypesAreNoBetter) {
   EXPECT_GT(compared, 20);
 }
 
-// Nodes of two types with the same GPU: a plan may want all nodes of either type and some of
-// the other.
+// With nodes of two types but one GPU type, the best plan may use all nodes of either type and some
+// of the other.
 TEST(SearchPartsTest, TheOrderOfNodesWithTheSameGpuMakesNoDifference) {
   int compared = 0;
   for (uint64_t seed = 0; seed < 6; ++seed) {
@@ -195,7 +195,7 @@ TEST(SearchPartsTest, SeveralKindsOfGpuAreNoWorseThanEitherAlone) {
   EXPECT_GT(together, 0);
 }
 
-// A part has fewer nodes of some groups, and so pools of other sizes.
+// A part has fewer nodes of some groups, hence pools of other sizes.
 TEST(SearchPartsTest, NoPartOfSeveralKindsOfGpuIsBetter) {
   int parts = 0, idle = 0;
   for (uint64_t seed = 0; seed < 10; ++seed) {
@@ -241,7 +241,8 @@ TEST(SearchPartsTest, DegreesThatOnlyEqualStagesHaveAreFoundOnSeveralKindsOfGpu)
   EXPECT_EQ(result.plans[0].plan.zero, 2);
 }
 
-// Lists of devices of one kind overlap, and pools of one kind are equal stages too.
+// Lists of devices of one GPU type overlap, and pools of one GPU type also have plans of equal
+// stages, so the same plan could be made several times.
 TEST(SearchPartsTest, EachPlanOfAClusterIsMadeOnce) {
   int made = 0, alike = 0;
   for (uint64_t seed = 0; seed < 6; ++seed) {
@@ -268,7 +269,7 @@ TEST(SearchPartsTest, EachPlanOfAClusterIsMadeOnce) {
     }
   }
   EXPECT_GT(made, 1000);
-  EXPECT_GT(alike, 0);  // some that share a key differ, and both are kept
+  EXPECT_GT(alike, 0);  // some plans that share a key differ, and both are kept
 }
 
 TEST(SearchPartsTest, WhateverTheBudgetAPlanIsFound) {

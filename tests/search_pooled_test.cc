@@ -1,5 +1,5 @@
-// Pipelines over unlike GPUs: their bounds against the simulator, and branch and bound
-// against all of them one by one.
+// Tests of pipelines over several GPU types: their bounds against the simulator, and branch and
+// bound against all of them one by one.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -25,7 +25,7 @@
 namespace stagecraft {
 namespace {
 
-// Every plan of the space: the best score, if any fits.
+// The best score of all plans of the space, if any fits.
 std::optional<double> BestOfAll(const SearchProblem& problem, PlanSpace& space) {
   std::optional<double> best;
   for (size_t i = 0; i < space.size(); ++i) {
@@ -80,12 +80,12 @@ TEST(PooledStagesTest, TheBestOfAllIsFoundAndNoBoundIsAboveAStep) {
   }
   EXPECT_GT(with_answer, 20);
   EXPECT_GT(mixing, 0);
-  EXPECT_LT(mixing, with_answer);  // "one kind alone" is an answer too
+  EXPECT_LT(mixing, with_answer);  // some answers use one GPU type alone
 }
 
-// Both orders are in the space where they put ranks on other devices, and these are not all of
-// one node that joins any two alike.
-TEST(PooledStagesTest, OfRankOrdersThatMakeNoDifferenceOneIsTried) {
+// Both rank orders are in the space only if they put ranks on different devices that are not all on
+// one node which joins any two alike.
+TEST(PooledStagesTest, OnlyOneOfRankOrdersThatMakeNoDifferenceIsTried) {
   int stages_first = 0;
   for (uint64_t seed = 0; seed < 4; ++seed) {
     const auto mixed = MakeMixedProblem(Random(seed), Random(seed + 1000), 4);
@@ -117,7 +117,7 @@ TEST(PooledStagesTest, OfRankOrdersThatMakeNoDifferenceOneIsTried) {
   EXPECT_GT(stages_first, 0);
 }
 
-// Of gradients that are not all-reduced nothing is shared out.
+// If gradients are synchronised otherwise than by all-reduces, they cannot be sharded.
 TEST(PooledStagesTest, ReplicasThatAgreeInOtherWaysAreFound) {
   const auto mixed = MakeMixedProblem(Random(1), Random(2), 2);
   SearchProblem problem = mixed->Ask();
@@ -137,7 +137,7 @@ TEST(PooledStagesTest, ReplicasThatAgreeInOtherWaysAreFound) {
   EXPECT_GT(with_replicas, 0);
 }
 
-constexpr double kRounding = 1e-12;  // bounds are quotients of sums
+constexpr double kRounding = 1e-12;  // since bounds are quotients of sums
 
 Bytes PeakMemory() {
   rusage usage{};
@@ -145,7 +145,8 @@ Bytes PeakMemory() {
   return Bytes(int64_t{usage.ru_maxrss} << 10);
 }
 
-// There are billions of plans over so many pools; all of one family at once take gigabytes.
+// Over this many pools there are billions of plans; all plans of one family at once would take
+// gigabytes.
 TEST(PooledStagesTest, ManyKindsOfGpuTakeLittleMemoryAndASmallBudgetFindsAPlan) {
   DecoderConfig config = DecoderOfFamily("llama");
   config.layers = 32;

@@ -1,4 +1,5 @@
-// Orders of ranks: one is tried where the other takes as long, and both where they may differ.
+// Tests which rank orders a search tries: only one if the other takes as long, and both if they may
+// differ.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ NodeType Wired(NodeType type, Wiring wiring) {
   return type;
 }
 
-// All below so many PCIe switches of one root.
+// A node whose devices are below this many PCIe switches of one root complex.
 NodeType BelowSwitches(int switches) {
   NodeType type = Wired(CubeMeshNode(), Wiring::kPcie);
   type.pcie.roots = 1;
@@ -45,7 +46,7 @@ Cluster Of(NodeType type, int nodes) {
   return Cluster(type.id, {{type, nodes}});
 }
 
-// Half of the devices have slower links to the switch.
+// A node whose devices have links of their own to a hub, half of which are slower.
 Cluster OverOwnLinks(NodeType type) {
   type.device.memory = Bytes(int64_t{1} << 40);
   std::vector<Cluster::ExplicitLink> links;
@@ -63,7 +64,7 @@ NodeType WithGpuOf(const SmallProblem& small, NodeType type) {
   return type;
 }
 
-// Devices of one node that see each other alike.
+// Clusters of one node that joins any two devices alike.
 std::vector<Cluster> AlikeClusters(const SmallProblem& small) {
   return {Of(WithGpuOf(small, Switched()), 1),
           Of(WithGpuOf(small, Wired(Switched(), Wiring::kAllPairs)), 1),
@@ -77,7 +78,7 @@ std::vector<Cluster> UnevenClusters(const SmallProblem& small) {
           Of(WithGpuOf(small, Rack()), 4),           OverOwnLinks(WithGpuOf(small, Switched()))};
 }
 
-// The same network on another cluster.
+// A problem with the network of the small one on another cluster.
 SearchProblem AskOn(const Cluster& cluster, const SmallProblem& small, const CostModel& model) {
   SearchProblem problem{
       .workload = small.workload, .cluster = cluster, .model = model, .given = small.given};
@@ -94,10 +95,10 @@ bool AreEqual(const Evaluation& one, const Evaluation& other) {
   return one.step_time == other.step_time && MemoryShare(one.memory) == MemoryShare(other.memory);
 }
 
-// Both orders of plans of that problem's space, drawn.
+// Numbers of drawn plans of a space that were simulated with both rank orders.
 struct Compared {
-  int once = 0;       // of which one is in the space
-  int different = 0;  // of which both are, and one is better
+  int once = 0;       // plans of which only one order is in the space
+  int different = 0;  // plans of which both are, with different results
 };
 
 Compared CompareOrders(const SearchProblem& problem, uint64_t seed) {
@@ -126,7 +127,7 @@ Compared CompareOrders(const SearchProblem& problem, uint64_t seed) {
   return compared;
 }
 
-TEST(RankOrdersTest, OneIsTriedWhereDevicesAreAlikeAndTheOtherTakesAsLong) {
+TEST(RankOrdersTest, OneIsTriedIfDevicesAreAlikeAndTheOtherTakesAsLong) {
   for (uint64_t seed = 0; seed < 6; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 2);
     if (seed % 4 == 1) small->given.gradient_sync.method = SyncMethod::kHierarchical;
@@ -148,7 +149,7 @@ TEST(RankOrdersTest, OneIsTriedWhereDevicesAreAlikeAndTheOtherTakesAsLong) {
   }
 }
 
-TEST(RankOrdersTest, BothAreTriedWhereSomeAreFasterThanOthers) {
+TEST(RankOrdersTest, BothAreTriedIfSomeDevicesAreFasterThanOthers) {
   for (uint64_t seed = 0; seed < 3; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 2);
     const MemoModel memo(small->model);
@@ -159,7 +160,7 @@ TEST(RankOrdersTest, BothAreTriedWhereSomeAreFasterThanOthers) {
   }
 }
 
-// Four scale-up domains of eight devices.
+// The clusters have four nodes of eight devices.
 TEST(RankOrdersTest, GroupsThatFillDomainsAreTriedOnce) {
   int once = 0;
   for (uint64_t seed = 0; seed < 4; ++seed) {
@@ -175,7 +176,7 @@ TEST(RankOrdersTest, GroupsThatFillDomainsAreTriedOnce) {
   EXPECT_GT(once, 20);
 }
 
-TEST(RankOrdersTest, AskedForBothWhereTheyAreAlikeOneIsTried) {
+TEST(RankOrdersTest, OneIsTriedIfBothAreAskedForAndTakeAsLong) {
   const auto small = MakeSmallProblem(Random(1), 2);
   for (const Cluster& cluster : AlikeClusters(*small)) {
     SearchProblem problem = AskOn(cluster, *small, small->model);
@@ -185,8 +186,9 @@ TEST(RankOrdersTest, AskedForBothWhereTheyAreAlikeOneIsTried) {
   }
 }
 
-// Drafts on a walk: those of one order of ranks take as long with the other, and of the rest
-// the other is a move away. Returns how many had one though stages and replicas were several.
+// Checks the drafts on a walk: if a draft has only one rank order, it takes as long with the other;
+// else the other order is one move away. Returns how many drafts had one order although they had
+// several stages and replicas.
 int WalkOrders(const SearchProblem& problem, uint64_t seed) {
   const auto space =
       problem.cluster.homogeneous() ? MakeEqualStages(problem) : MakePooledStages(problem);
@@ -214,7 +216,7 @@ int WalkOrders(const SearchProblem& problem, uint64_t seed) {
   return once;
 }
 
-TEST(RankOrdersTest, DraftsHaveOneWhereTheOtherTakesAsLong) {
+TEST(RankOrdersTest, DraftsHaveOneIfTheOtherTakesAsLong) {
   int alike = 0, mixed = 0;
   for (uint64_t seed = 0; seed < 4; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 2);

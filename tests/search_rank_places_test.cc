@@ -1,5 +1,5 @@
-// What a search counts as devices that may change places: plans take as long wherever on them
-// their ranks are.
+// Tests the devices that a search takes to be interchangeable: a plan takes as long whichever of
+// them its ranks have.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@
 namespace stagecraft {
 namespace {
 
-// Any wiring, up to eight devices.
+// Draws a node of any wiring, with up to eight devices.
 NodeType DrawNode(Random& random) {
   constexpr std::array kWirings = {Wiring::kSwitched, Wiring::kAllPairs, Wiring::kPcie,
                                    Wiring::kCubeMesh, Wiring::kPairs};
@@ -54,7 +54,8 @@ NodeType DrawNode(Random& random) {
   return type;
 }
 
-// Parts of GPUs: none, all of a node, or so many devices in a row, of one node or of several.
+// Draws which devices are parts of one GPU and share its memory: none, all of the first node, its
+// first two, or runs of two or three adjacent ones on both nodes.
 std::vector<SharedMemory> DrawMemories(Random& random, int node_devices, int devices) {
   const Bandwidth bandwidth(1.1e12);
   constexpr int kKinds = 4;
@@ -76,7 +77,7 @@ std::vector<SharedMemory> DrawMemories(Random& random, int node_devices, int dev
   return memories;
 }
 
-// That go together, within so many devices of the cluster.
+// Draws degrees that make a plan for at most this many devices; no value if it finds none.
 std::optional<PlanDegrees> DrawDegreesWithin(Random& random, int devices, const Workload& workload,
                                              const Cluster& cluster) {
   constexpr int kMostDraws = 20;
@@ -92,7 +93,7 @@ std::optional<PlanDegrees> DrawDegreesWithin(Random& random, int devices, const 
   return std::nullopt;
 }
 
-// Degrees of a network that go together on a drawn cluster.
+// Degrees that make a plan for a network on a drawn cluster.
 struct Drawn {
   const Workload& workload;
   const Cluster& cluster;
@@ -115,7 +116,8 @@ struct Counts {
   int of_shared_memories = 0;
 };
 
-// `check` says whether there was anything to compare.
+// Calls `check` for drawn plans, and counts those for which it returns true: there was something to
+// compare.
 template <typename Check>
 Counts ForDrawnPlans(int seeds, Check check) {
   const AnalyticalModel analytical;

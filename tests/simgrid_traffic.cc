@@ -12,8 +12,8 @@ namespace s4u = simgrid::s4u;
 
 double CpuSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
-// What a TCP window allows over a latency: 0 is no bound, and undoes the caps
-// of flows as well; the other never binds.
+// SimGrid's bound for a TCP window over a latency. 0 means no bound, but also switches off the caps
+// of flows; the other value is so large that it never binds.
 const char kNoGamma[] = "0";
 const char kGammaBesideCaps[] = "1e30";
 
@@ -68,7 +68,7 @@ class Platform {
   std::vector<s4u::Link*> links_;
 };
 
-char payload;  // what every message points to; nobody reads it
+char payload;  // every message points to it, and it is never read
 
 void ActAsRank(const std::string& own, const std::string& next, int messages, double bytes) {
   s4u::Mailbox* in = s4u::Mailbox::by_name(own);
@@ -118,7 +118,7 @@ SimgridRun RunOnSimgrid(const PipelineTraffic& traffic) {
   for (int stage = 0; stage < traffic.network.hosts; ++stage) {
     const s4u::ActorPtr actor = s4u::Actor::create(
         "stage", platform.host(stage), [&traffic, stage] { ActAsStage(traffic, stage); });
-    // A mailbox with a receiver takes messages before they are asked for.
+    // A mailbox with a receiver accepts messages before the receiver asks for them.
     s4u::Mailbox::by_name("forward" + std::to_string(stage))->set_receiver(actor);
     s4u::Mailbox::by_name("backward" + std::to_string(stage))->set_receiver(actor);
   }

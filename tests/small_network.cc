@@ -96,7 +96,7 @@ LayerRange SmallNetwork::RangeOf(const Tag& tag) const {
   return plan_.stages[tag.stage].chunks[tag.chunk];
 }
 
-// Separate pipelines count their own.
+// Separate pipelines number their own micro-batches.
 int SmallNetwork::SampleOf(const Tag& tag) const {
   if (!HasSeparatePipelines(plan_)) return tag.micro_batch;
   const int replica = schedule_.ranks()[tag.rank].replica;
@@ -135,7 +135,7 @@ void SmallNetwork::BackwardWeight(const LayerRange& range, int sample) {
 
 void SmallNetwork::Run(TaskId, int) {}
 
-// A divided pass is computed whole by its first part.
+// The first part of a divided pass computes all of it.
 void SmallNetwork::Finish(TaskId task) {
   const std::lock_guard lock(mutex_);
   const Tag& tag = schedule_.tag(task);
@@ -156,7 +156,7 @@ std::vector<int> SmallNetwork::ReducedLayers(const Tag& tag) const {
   }
   std::sort(found.begin(), found.end());
   if (tag.chunk < 0) return found;
-  // Bucket by bucket, the last layers first.
+  // Buckets hold the layers in order, the last layers first.
   size_t buckets = 0;
   for (TaskId task = 0; task < schedule_.task_count(); ++task) {
     const Tag& other = schedule_.tag(task);
@@ -204,7 +204,7 @@ double SmallNetwork::Error(const std::vector<Layers::Vector>& expected) {
       most = std::max(most, std::abs(static_cast<double>(found[i]) - expected[layer][i]));
     }
   };
-  // What was reduced is in the buffers; where one rank has all it is in the sums.
+  // Reduced gradients are in the buffers; those that needed no reduction are in the sums.
   std::vector<bool> is_reduced(layers_.count());
   for (const auto& [task, buffer] : buffers_) {
     const Tag& tag = schedule_.tag(task);

@@ -1,5 +1,5 @@
-// Small seeded search problems, for tests: networks of a few layers on a few GPUs
-// whose memory is about what the network needs.
+// SmallProblem: a small seeded search problem for tests, namely a network of a few layers on a few
+// GPUs whose memory is about what the network needs.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,8 @@ struct SmallProblem {
   }
 };
 
-// `memory`: of a GPU, over what one GPU needs for all weights and states and a GB more.
+// `memory` is the memory of a GPU, over what one GPU needs for all weights and states and a GB
+// more.
 inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memory) {
   DecoderConfig config = DecoderOfFamily("llama");
   config.layers = 2 * static_cast<int>(random.Integer(1, 4));
@@ -55,7 +56,7 @@ inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memo
       .workload = std::move(workload), .cluster = Cluster("small", {group}), .given = given});
 }
 
-// The GPUs of two small problems side by side, a few of each.
+// Returns a cluster with a few of the GPUs of each of two small problems.
 inline Cluster MixGpus(const SmallProblem& one, const SmallProblem& other, Random random) {
   std::vector<Cluster::NodeGroup> groups;
   for (const SmallProblem* problem : {&one, &other}) {
@@ -70,7 +71,7 @@ inline Cluster MixGpus(const SmallProblem& one, const SmallProblem& other, Rando
   return Cluster("mixed", groups);
 }
 
-// One small problem's network on its GPUs and another's.
+// Returns a small problem with the network of one on its own GPUs and on those of another.
 inline std::unique_ptr<SmallProblem> MakeMixedProblem(Random random, Random other_random,
                                                       double memory) {
   std::unique_ptr<SmallProblem> one = MakeSmallProblem(random, memory);

@@ -1,5 +1,6 @@
-// What is known of a source of measurements is data with an origin (data/), never a branch on
-// its name: no string of the code is the name of a source or of a file of the shared data.
+// Tests that what is known about a source of measurements is data with an origin (data/), and never
+// a branch on its name: no string in the code is the name of a source or of a file of the shared
+// data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,16 +21,16 @@ namespace fs = std::filesystem;
 
 bool IsBlank(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
-// The string literals of C++ text, those with nothing but blanks between them as one; without
-// comments, names of headers, and what is assigned to a field `source`: a reader of a format
-// that has no such column says whose format it is.
+// The string literals of C++ text; those with only blanks between them are one. Comments, names of
+// headers, and what is assigned to a field `source` are left out: the reader of a format that has
+// no such column says whose format it is.
 std::vector<std::string> Literals(const std::string& text) {
   std::vector<std::string> literals;
-  size_t after = std::string::npos;  // of the last literal
+  size_t after = std::string::npos;  // where the last literal ended
   for (size_t at = 0; at < text.size();) {
     if (text.compare(at, 2, "//") == 0) {
       at = std::min(text.find('\n', at), text.size());
-    } else if (text[at] == '\'') {  // a character, or between the digits of a number
+    } else if (text[at] == '\'') {  // of a character, or between the digits of a number
       const size_t end = text.find('\'', at + (text.compare(at + 1, 1, "\\") == 0 ? 3 : 1));
       at = end != text.npos && end - at <= 3 ? end + 1 : at + 1;
     } else if (text[at] != '"') {
@@ -54,8 +55,8 @@ std::vector<std::string> Literals(const std::string& text) {
   return literals;
 }
 
-// Names in words are looked for within texts; single words are common ones, and count where
-// they are all of a text.
+// Names of several words are looked for within texts. A name of one word may be a common word, and
+// counts only if it is the whole text.
 bool Mentions(const std::string& literal, const std::string& name) {
   if (literal == name) return true;
   return name.find(' ') != std::string::npos && literal.find(name) != std::string::npos;
@@ -86,8 +87,8 @@ TEST(SourceNamesTest, AMentionIsFoundWhereverItStands) {
   EXPECT_EQ(count("#include \"Lab\""), 0u);
 }
 
-// The column `source` of all measured rows, or else the name of their file without its ending,
-// which stands for it; and the names of the files.
+// The values of the column `source` of all measured rows, or the name of their file without its
+// ending, which stands for it; and the names of the files.
 std::set<std::string> NamesOfSources() {
   std::set<std::string> names;
   for (const char* folder : {"published", "steps", "network"}) {

@@ -1,5 +1,6 @@
-// `simulate` says where a step goes by looking at one lane of as short a step as stands for it,
-// `explain` by what every task of the whole step waited for. They agree class by class.
+// Tests that `simulate` and `explain` agree, class by class, about what a step's time is spent on.
+// `simulate` looks at one lane of the shortest step that stands for the whole one, `explain` at
+// what every task of the whole step waited for.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -30,7 +31,7 @@
 namespace stagecraft {
 namespace {
 
-// Kernels that are launched in no time.
+// A model in which hosts launch kernels in no time.
 AnalyticalModel WithoutHosts() {
   KernelConstants constants;
   constants.host_dispatch = Duration();
@@ -39,7 +40,7 @@ AnalyticalModel WithoutHosts() {
 
 struct Explained {
   PathTime path;
-  RankTime rank;  // the critical one
+  RankTime rank;  // of the critical rank
 };
 
 Explained Explain(const SimulatedStep& step) {
@@ -58,7 +59,7 @@ Duration IdleBy(const RankTime& rank, std::initializer_list<IdleCause> causes) {
   return sum;
 }
 
-// All within `slack` of each other.
+// Expects that the times of each class differ by at most `slack`.
 void ExpectClasses(const Breakdown& parts, const RankTime& rank, Duration slack,
                    const std::string& text) {
   const auto expect_near = [&](Duration got, Duration want, const char* what) {
@@ -78,7 +79,7 @@ void ExpectClasses(const Breakdown& parts, const RankTime& rank, Duration slack,
 
 struct Counts {
   int compared = 0, apart = 0, short_steps = 0;
-  std::map<int, int> by_experts;  // by the ranks that share them out
+  std::map<int, int> by_experts;  // by the degree of expert parallelism
 };
 
 void ExpectAgreement(const Workload& workload, const std::string& spec, const CostModel& model,
@@ -125,7 +126,7 @@ TEST(StepPartsTest, SimulateAndExplainAgreeClassByClass) {
   EXPECT_GT(counts.short_steps, 20);
 }
 
-TEST(StepPartsTest, TheyAgreeOfMixturesOfExperts) {
+TEST(StepPartsTest, TheyAgreeOnMixturesOfExperts) {
   const AnalyticalModel model = WithoutHosts();
   Counts counts;
   uint64_t seed = 6000;
@@ -136,16 +137,17 @@ TEST(StepPartsTest, TheyAgreeOfMixturesOfExperts) {
   for (const int ranks : {1, 2, 8}) EXPECT_GT(counts.by_experts[ranks], 50) << ranks;
 }
 
-// What the host launches late counts as what it launches; `explain` shows it as launches.
-TEST(StepPartsTest, TheyAgreeButForLaunchesWhereDevicesWaitForTheirHosts) {
+// If the host launches a kernel late, `simulate` counts the wait as the kernel's class, but
+// `explain` as launches.
+TEST(StepPartsTest, TheyAgreeExceptOnLaunchesIfDevicesWaitForTheirHosts) {
   Counts counts;
   ExpectAgreement(MakeWorkload(12), "a100-sxm4-80gb:2x8", AnalyticalModel(), 5000,
                   /*has_hosts=*/true, counts);
   EXPECT_GT(counts.compared, 100);
 }
 
-// One stage on equal GPUs: nobody waits for another's passes, however they synchronise.
-// Where nothing runs beside anything else, the critical path has the same parts.
+// With one stage on equal GPUs, no rank waits for another's passes, however they synchronise. If
+// nothing overlaps, the critical path has the same parts.
 void ExpectNoBubble(const Workload& workload, const std::array<std::string, 2>& specs) {
   const AnalyticalModel model = WithoutHosts();
   const bool has_experts = ExpertCount(workload) > 0;

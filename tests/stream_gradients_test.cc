@@ -1,5 +1,6 @@
-// A small network, computed by the commands of a StreamProgram in orders that streams allow,
-// has the gradients of one rank alone: every synchronous order, replicas too.
+// Tests that a small network, computed by the commands of a StreamProgram in any order that streams
+// allow, has the gradients that one rank computes alone, for every synchronous schedule, with
+// replicas too.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@
 namespace stagecraft {
 namespace {
 
-// The works of all ranks, as commands run them.
+// The networks of all ranks, which commands compute.
 class StreamedNetwork {
  public:
   StreamedNetwork(const Plan& plan, const Schedule& schedule, const Layers& layers,
@@ -82,7 +83,8 @@ class StreamedNetwork {
     works_[ends[1]]->Receive(task);
   }
 
-  // Buffers of a collective's members, in order of the group, from when the first one reads.
+  // The buffers of a collective's members, in order of the group. They are filled when the first
+  // member asks for them.
   std::vector<std::span<float>>& Buffers(const Command& command) {
     std::vector<std::span<float>>& buffers = shared_[{command.task, command.group}];
     if (!buffers.empty()) return buffers;
@@ -92,7 +94,8 @@ class StreamedNetwork {
     return buffers;
   }
 
-  // One member's part: of all buffers its share, then the shares of the others.
+  // Does one member's part of an all-reduce: in the first phase, it adds up its share of all
+  // buffers; in the second, it copies the shares of the others.
   void Share(const Command& command) {
     const std::vector<std::span<float>>& buffers = Buffers(command);
     const std::vector<int32_t>& ranks = program_.groups[command.group].ranks;
@@ -130,7 +133,7 @@ class StreamedNetwork {
   std::map<std::pair<TaskId, int32_t>, std::vector<std::span<float>>> shared_;  // by task, group
 };
 
-// Of steps of a rank, which began before another that they wait for had ended.
+// The number of steps that began before a step of the same rank for which they wait had ended.
 int OutOfOrder(const StreamProgram& program, const std::vector<int>& recorded) {
   int count = 0;
   for (const RankProgram& rank : program.ranks) {
@@ -171,8 +174,8 @@ TEST_P(StreamGradientsTest, EveryOrderGivesThoseOfOneRank) {
   }
 }
 
-// Tensor, context and expert groups, sharded states, overlapped collectives: what they compute is
-// not followed here, that they meet is.
+// For tensor, context and expert groups, sharded states and overlapped collectives, this does not
+// follow what they compute, only that the members of each collective meet.
 TEST(StreamGroupsTest, CollectivesAmongOpsMeetInAnyOrderThatStreamsAllow) {
   const Workload workload = GradientWorkload();
   const Cluster cluster = MakeCluster(1, 8);

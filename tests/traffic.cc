@@ -10,7 +10,7 @@ namespace {
 constexpr Bandwidth kRate(50e9);
 constexpr Duration kLatency = Duration::Nanoseconds(500);
 
-// Links of a fat tree, numbered tier by tier.
+// The links of a fat tree, numbered tier by tier.
 class FatTree {
  public:
   FatTree(int hosts, uint64_t seed) : random_(seed) {
@@ -47,10 +47,10 @@ class FatTree {
   }
 
  private:
-  static constexpr int kHosts = 32;         // of a leaf
-  static constexpr int kLeaves = 32;        // of a pod
-  static constexpr int kAggregations = 32;  // of a pod
-  static constexpr int kCores = 32;         // of an aggregation switch
+  static constexpr int kHosts = 32;         // per leaf
+  static constexpr int kLeaves = 32;        // per pod
+  static constexpr int kAggregations = 32;  // per pod
+  static constexpr int kCores = 32;         // per aggregation switch
 
   Random random_;
   std::vector<TrafficLink> links_;
@@ -97,8 +97,8 @@ PipelineTraffic StarPipelineTraffic(int stages, int micro_batches, uint64_t seed
   traffic.message = Bytes(48 << 20);
   Random random(seed);
   for (int stage = 0; stage < stages; ++stage) {
-    traffic.network.links.push_back({kRate, kLatency});  // out: 2 * stage
-    traffic.network.links.push_back({kRate, {}});        // in: 2 * stage + 1
+    traffic.network.links.push_back({kRate, kLatency});  // to the switch: 2 * stage
+    traffic.network.links.push_back({kRate, {}});        // from the switch: 2 * stage + 1
     if (stage + 1 < stages) {
       const int next = stage + 1;
       traffic.network.routes.push_back({stage, next, {2 * stage, 2 * next + 1}});

@@ -1,4 +1,4 @@
-// Traffic as plain numbers, to be run by this simulator and by SimGrid alike.
+// Traffic as plain numbers, which both this simulator and SimGrid can run.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct TrafficLink {
   Duration latency;
 };
 
-// The links a message from one host to another takes.
+// The links that a message from one host to another crosses.
 struct TrafficRoute {
   int from = 0;
   int to = 0;
@@ -24,10 +24,10 @@ struct TrafficRoute {
 struct TrafficNetwork {
   int hosts = 0;
   std::vector<TrafficLink> links;
-  std::vector<TrafficRoute> routes;  // of every pair that has messages
+  std::vector<TrafficRoute> routes;  // for every pair that exchanges messages
 };
 
-// Ring all-reduces at the same time. Ring r has the routes r * ranks to
+// Several ring all-reduces at the same time. Ring r has the routes r * ranks to
 // (r + 1) * ranks - 1, in the order of its ranks.
 struct RingTraffic {
   TrafficNetwork network;
@@ -36,29 +36,30 @@ struct RingTraffic {
   Bytes bytes;
 };
 
-// 1F1B: passes that take their time on a stage and send to the next or the one
-// before. Route 2 i goes from stage i to i + 1, route 2 i + 1 back.
+// 1F1B: each pass takes some time on its stage, and then sends to the next or the previous stage.
+// Route 2 i goes from stage i to i + 1, route 2 i + 1 back.
 struct PipelineTraffic {
   TrafficNetwork network;
   std::vector<PassOrder> orders;                 // by stage
-  std::vector<std::vector<Duration>> durations;  // by stage and place in the order
+  std::vector<std::vector<Duration>> durations;  // by stage and index in its pass order
   Bytes message;
 };
 
-// One ring on a loop of links of 50 GB/s and 500 ns: AR-n.
+// AR-n: returns one ring on a loop of links of 50 GB/s and 500 ns.
 RingTraffic LoopTraffic(int ranks, Bytes bytes);
 
-// Leaves of 32 hosts, pods of 32 leaves and 32 aggregation switches, each of
-// which has a link to every leaf and to 32 core switches of its own: three
-// tiers without oversubscription at 50 GB/s a link. Rings of 8 hosts, one from
-// each of 8 leaves, spread over the pods. Routes take an aggregation and a core
-// switch by seeded chance, so that some links are shared and others idle.
-// Latency is that of the hosts' links, 500 ns at each end.
+// Returns rings of 8 hosts, one from each of 8 leaves, spread over the pods of a fat tree: three
+// tiers without oversubscription, with links of 50 GB/s. A leaf has 32 hosts, and a pod has 32
+// leaves and 32 aggregation switches. Each of these has a link to every leaf of the pod and to 32
+// core switches, which it shares with the aggregation switches of the same number in other pods.
+// Routes take an aggregation and a core switch by seeded chance, so that some links are shared and
+// others idle. Only hosts' links have a latency, 500 ns at each end.
 // Preconditions: hosts is a multiple of 1024, and a power of two.
 RingTraffic FatTreeTraffic(int hosts, Bytes bytes, uint64_t seed);
 
-// PP-PxM: stages with one link to a switch and one from it, 50 GB/s and 500 ns
-// for both together; 10 and 20 ms a pass, +-10 % of seeded jitter; 48 MiB.
+// PP-PxM: returns stages that have one link to a switch and one from it, of 50 GB/s, and 500 ns for
+// both together. Forwards take 10 ms and backwards 20 ms, with a seeded jitter of +-10 %, and
+// messages have 48 MiB.
 PipelineTraffic StarPipelineTraffic(int stages, int micro_batches, uint64_t seed);
 
 }  // namespace stagecraft

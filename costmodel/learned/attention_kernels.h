@@ -1,4 +1,4 @@
-// AttentionKernels: which measured kernels of attention are also those of training.
+// AttentionKernels: which of the measured attention kernels training runs, too.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@ namespace stagecraft {
 // Immutable; may be used from any thread.
 class AttentionKernels {
  public:
-  // The data/attention_kernels.textproto that is embedded in the binary, read at the first call.
+  // Returns the data/attention_kernels.textproto in the binary, which is read at the first call.
   static const AttentionKernels& Embedded();
   // Reads an AttentionKernelsProto in text format. Throws an InputError that begins with `name`.
   static AttentionKernels Parse(const std::string& text, const std::string& name);
 
-  // Whether a training framework runs the kernel of this name too, although it was measured in a
-  // serving one.
+  // Whether training frameworks run the kernel of this name, too, although it was measured in a
+  // serving framework.
   bool AreCommon(const std::string& kernel) const;
 
  private:

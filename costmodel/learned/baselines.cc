@@ -20,14 +20,14 @@ namespace stagecraft {
 namespace {
 
 constexpr size_t kMostRidgeRows = 60'000;
-// The spread where no sample tells anything.
+// The spread if no sample gives any.
 constexpr double kUnknownSpread = 0.5;
 
 double LogRoofline(const Op& op, const Device& device) {
   return std::log(std::max(1e-9, RooflineTime(op, device).seconds()));
 }
 
-// A model that knows log(time / roofline) of each family's ops.
+// RatioModel: a model that knows log(time / roofline) of each family's ops.
 class RatioModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
@@ -128,7 +128,7 @@ class InterpolationModel : public RatioModel {
   std::map<std::pair<const KernelFamily*, std::string>, Tree> trees_;
 };
 
-// Features of rows, at the family's own constants, and log(measured / roofline).
+// The features of rows, with the family's own constants, and log(measured / roofline).
 struct Table {
   std::vector<float> features;
   std::vector<float> targets;

@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// The roofline bound itself (RooflineTime).
+// Returns a model that predicts the roofline bound itself (RooflineTime).
 std::unique_ptr<CostModel> MakeRooflineModel();
 
 // Log-log interpolation: the roofline times the mean of measured / roofline over the eight nearest

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Leaves add to logarithms: a larger sum, either way, cannot have been learned from times.
+// Leaves add to logarithms: a sum of larger absolute value cannot have been learned from times.
 constexpr double kMostSum = 100;
 
 void Call(int status) {
@@ -45,7 +45,7 @@ void SetParameters(const Booster& booster, const BoostingOptions& options) {
   Set(booster, "objective", "reg:squarederror");
   Set(booster, "base_score", "0");
   Set(booster, "tree_method", "hist");
-  Set(booster, "nthread", "1");  // a fixed order of sums: the same trees everywhere
+  Set(booster, "nthread", "1");  // a fixed order of sums gives the same trees everywhere
   Set(booster, "max_depth", std::to_string(options.max_depth));
   Set(booster, "eta", fmt::format("{}", options.learning_rate));
   Set(booster, "min_child_weight", fmt::format("{}", options.min_child_weight));
@@ -55,7 +55,7 @@ void SetParameters(const Booster& booster, const BoostingOptions& options) {
   Set(booster, "seed", std::to_string(options.seed));
 }
 
-// One more tree against absolute errors, smoothed below `scale`.
+// Adds one more tree that reduces absolute errors, which are smoothed below `scale`.
 void AddRobustRound(const Booster& booster, const Matrix& matrix, std::span<const float> targets,
                     std::span<const float> weights, double scale) {
   const size_t rows = targets.size();
@@ -142,8 +142,8 @@ BoostedTrees BoostedTrees::ReadTrees(std::string_view json, int columns) {
 
 void BoostedTrees::AddTo(std::span<const float> features, std::span<double> out) const {
   CHECK(features.size() == out.size() * static_cast<size_t>(columns_));
-  // Many rows walk one tree, which stays in the cache; some of them side by side, so that their
-  // loads do not wait for each other. All walk as deep as the deepest leaf: leaves lead to
+  // Many rows walk one tree, which stays in the cache. Some of them walk side by side, so that
+  // their loads do not wait for each other. All walk as deep as the deepest leaf: leaves lead to
   // themselves, which is cheaper than a test.
   constexpr size_t kBlock = 128;
   constexpr size_t kBeside = 32;

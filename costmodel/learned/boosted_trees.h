@@ -17,7 +17,7 @@ namespace stagecraft {
 // Immutable once made; may be used from any thread.
 class BoostedTrees {
  public:
-  BoostedTrees() = default;  // no trees: must not be asked
+  BoostedTrees() = default;  // no trees: must not be asked for predictions
 
   // Fits `targets`; `features` holds a row of `columns` finite numbers for each target. `weights`
   // is empty or has one number for each target. The same input gives the same trees. Throws
@@ -43,8 +43,8 @@ class BoostedTrees {
     int32_t left = 0;  // child below the threshold, the other is left + 1; 0: a leaf
     int32_t column = 0;
   };
-  // The same nodes in the form in which they are walked: a leaf leads to itself, whatever the row.
-  // Eight bytes, so that more of a tree fits into the nearest cache.
+  // The same nodes in the form in which they are walked: a leaf leads to itself for every row. A
+  // Step has eight bytes, so that more of a tree fits into the nearest cache.
   struct Step {
     float threshold;
     uint32_t left : 24;
@@ -53,8 +53,8 @@ class BoostedTrees {
   // Reads the trees of a model as XGBoost saves it.
   static BoostedTrees ReadTrees(std::string_view json, int columns);
   void MakeSteps();
-  // The sum over all trees of the largest absolute value among a tree's leaves, which bounds the
-  // absolute value of every prediction.
+  // Returns the sum, over all trees, of the largest absolute value among a tree's leaves. It bounds
+  // the absolute value of every prediction.
   double LargestSum() const;
 
   std::vector<int32_t> roots_;

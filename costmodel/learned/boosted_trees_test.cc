@@ -20,7 +20,8 @@ struct Data {
   std::vector<float> features, targets, weights;
 };
 
-// Smooth in three columns, noise in the others; every fiftieth target is far off.
+// Returns random rows whose targets are a smooth function of three columns and do not depend on the
+// others; every fiftieth target is an outlier.
 Data RandomData(int rows, uint64_t seed) {
   Random random(seed);
   Data data;
@@ -45,7 +46,7 @@ std::vector<double> Predict(const BoostedTrees& trees, const std::vector<float>&
   return predicted;
 }
 
-// XGBoost itself, trained and asked through its C API.
+// XGBoost itself, which is trained and asked through its C API.
 class Xgboost {
  public:
   Xgboost(const Data& data, const BoostingOptions& options) {
@@ -115,7 +116,7 @@ class Xgboost {
   BoosterHandle booster_ = nullptr;
 };
 
-// One split at 1.5 on column 0: 10 below, 20 from there on.
+// Returns a tree with one split at 1.5 on column 0: 10 below, 20 from there on.
 BoostedTreesProto Stump() {
   BoostedTreesProto proto;
   proto.set_columns(2);

@@ -12,7 +12,8 @@ struct BoostingOptions {
   double column_fraction = 0.7;  // likewise
   double l2 = 1;
   // With 0 the loss is squared error. Otherwise errors well above this value count by their size,
-  // not by their square: gradients are e / sqrt(1 + (e / scale)^2), so that outliers cost no trees.
+  // not by their square: gradients are e / sqrt(1 + (e / scale)^2), so that no trees are spent on
+  // outliers.
   double absolute_scale = 0;
   int seed = 1;
 };

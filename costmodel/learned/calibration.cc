@@ -14,18 +14,18 @@
 namespace stagecraft {
 namespace {
 
-// Sigma of the logarithm of a site's rows, and of a factor common to all of them: by itself, and
-// beside constants that move.
+// Sigmas of the logarithm of a site's rows, and of a factor common to all of them: if it alone
+// moves, and if constants move, too.
 constexpr double kRowSigma = 0.06;
 constexpr double kOffsetSigma = 0.1;
 constexpr double kOffsetSigmaBesides = 0.01;
 constexpr double kMeasuredReach = 0.5;
 constexpr double kShare = 0.5;
-// A few samples tell less than a table of them: the spread stays near that of an unknown GPU type.
+// A few samples say less than a table of them: the spread stays near that of an unknown GPU type.
 constexpr double kNearness = 0.5;
 constexpr double kNoteworthy = 0.005;
 
-// The result of the fit for a GPU type if this share of the correction is kept.
+// The result of the fit for a GPU type if a given share of the correction is kept.
 struct Candidate {
   KnownGpu gpu;
   double error = 0;  // mean of |log(predicted / measured)|
@@ -86,8 +86,8 @@ class Calibrator {
   }
 
  private:
-  // The variables of the fit: by how many of its sigmas each moving constant moves and, last, the
-  // offset.
+  // Returns the constants for the variables of the fit, which are the number of its sigmas by which
+  // each moving constant moves and, last, the offset.
   std::vector<double> ConstantsAt(std::span<const double> sigmas) const {
     std::vector<double> constants = prior_.constants;
     for (size_t i = 0; i < moving_.size(); ++i) {
@@ -100,7 +100,7 @@ class Calibrator {
     return prior_.offset + offset_sigma_ * sigmas.back();
   }
 
-  // Logarithms of corrections. They stay as they are while the constants move.
+  // Returns the logarithms of corrections, which do not change while the constants move.
   std::vector<double> Corrections(double share) const {
     GpuSetting kept = prior_;
     kept.share = share;
@@ -111,7 +111,7 @@ class Calibrator {
     return corrections;
   }
 
-  // log(predicted / measured)
+  // Returns log(predicted / measured) of each row.
   std::vector<double> Errors(std::span<const double> sigmas,
                              std::span<const double> corrections) const {
     const std::vector<double> constants = ConstantsAt(sigmas);
@@ -127,7 +127,7 @@ class Calibrator {
   const BoostedTrees& trees_;
   const Device& device_;
   const GpuSetting& prior_;
-  const double reach_;  // how far things may move
+  const double reach_;  // a factor of how far constants and offset may move
   double offset_sigma_ = 0;
   std::vector<size_t> moving_;  // constants
   std::vector<Op> ops_;

@@ -1,4 +1,4 @@
-// Calibration: what a few samples of a site say about one GPU type.
+// Calibration: what a few samples of a site teach about one GPU type.
 #pragma once
 
 #include <span>

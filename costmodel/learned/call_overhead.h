@@ -1,4 +1,4 @@
-// CallOverhead: what a source's clock adds to a kernel's own time.
+// CallOverhead: the time that a source's way of timing adds to a kernel's own time.
 //
 // Some laboratories time one eager call at a time. What they report is never shorter than a floor,
 // the cost of an empty call, and a longer kernel begins only after the host has launched it:
@@ -31,11 +31,11 @@ class CallOverhead {
   static CallOverhead FromProto(const CostModelProto& proto, const std::string& name);
   void AddTo(CostModelProto& proto) const;
 
-  // What the source would report for a kernel of this time. Ops and GPU types that were not fitted
-  // take the mean floor of the other ops of the type, or of all.
+  // Returns the time that the source would report for a kernel of this time. Ops and GPU types that
+  // were not fitted take the mean floor of the other ops of the type, or of all.
   Duration Reported(const Sample& sample, Duration device_time) const;
-  // The kernel's own time; zero if the row lies within 15 % of the floor and so says nothing about
-  // the kernel.
+  // Returns the kernel's own time; zero if the row lies within 15 % of the floor and so says
+  // nothing about the kernel.
   Duration DeviceTime(const Sample& sample) const;
 
  private:

@@ -21,7 +21,8 @@ Sample Timed(const std::string& name, Duration time, const Op& op = Op::Elementw
   return sample;
 }
 
-// Hundred calls of 100, 101, ... us: the 5th percentile is the sixth, 105 us.
+// Returns the overhead of a hundred calls of 100, 101, ... us, whose 5th percentile is the sixth,
+// 105 us.
 CallOverhead FittedOverhead() {
   std::vector<Sample> samples;
   for (int i = 0; i < 100; ++i) {
@@ -36,7 +37,7 @@ TEST(CallOverheadTest, AShortKernelTakesTheFloor) {
   EXPECT_EQ(FittedOverhead().Reported(Timed("linear", {}), Duration()), 205_us);
 }
 
-// 0.57 x 105 us = 59.85 us, 0.9 x 205 us = 184.5 us.
+// The leads are 0.57 x 105 us = 59.85 us and 0.9 x 205 us = 184.5 us.
 TEST(CallOverheadTest, ALongKernelWaitsForItsLaunch) {
   const CallOverhead overhead = FittedOverhead();
   EXPECT_EQ(overhead.Reported(Timed("gelu", {}), 1_ms), 1_ms + 59850_ns);
@@ -44,7 +45,7 @@ TEST(CallOverheadTest, ALongKernelWaitsForItsLaunch) {
   EXPECT_EQ(overhead.Reported(Timed("linear", {}, product), 1_ms), 1_ms + 184500_ns);
 }
 
-// The longer of floor and lead: they meet at 105 - 59.85 = 45.15 us.
+// The floor counts up to 105 - 59.85 = 45.15 us of kernel, and the lead from there on.
 TEST(CallOverheadTest, FloorAndLeadMeet) {
   const CallOverhead overhead = FittedOverhead();
   EXPECT_EQ(overhead.Reported(Timed("gelu", {}), 45150_ns), 105_us);
@@ -60,7 +61,7 @@ TEST(CallOverheadTest, NearTheFloorARowSaysNothing) {
   EXPECT_EQ(overhead.Reported(sample, overhead.DeviceTime(sample)), 2_ms);
 }
 
-// (105 + 205) / 2 = 155 us for the GPU, whatever the name.
+// The mean of the GPU type is (105 + 205) / 2 = 155 us.
 TEST(CallOverheadTest, AnUnseenNameTakesTheMeanOfItsGpuOrOfAll) {
   std::vector<Sample> samples = {Timed("gelu", 105_us), Timed("linear", 205_us)};
   Sample other_gpu = Timed("gelu", 305_us);

@@ -7,8 +7,8 @@
 namespace stagecraft {
 namespace {
 
-// An upward correction by more than this is bounded by a multiple of the time of an op twice as
-// large.
+// If an upward correction is larger than this, a multiple of the time of an op twice as large
+// bounds it.
 constexpr double kLargeCorrection = 0.2;
 constexpr double kDoubling = 1.3;
 
@@ -88,13 +88,13 @@ std::vector<double> CorrectedTimes::BoundedByTwice(std::span<const Op> ops,
   return results;
 }
 
-// Takes the least time over all ops that are larger by powers of eight: then eight times a size
-// never costs less. Structured times grow, so whole branches can be left out; what is left is
-// looked at step by step, for all ops together.
+// Takes the least time over all ops that are larger by powers of eight, so that eight times a size
+// never costs less. Structured times grow, so whole branches can be left out; the others are
+// followed step by step, for all ops together.
 void CorrectedTimes::TakeSmallest(std::span<const Op> ops, std::span<double> results) const {
   struct Branch {
     size_t op;
-    int dimension;  // grown last; those before it have been
+    int dimension;  // the one that grew last; those before it do not grow any more
   };
   std::vector<Branch> branches;
   for (size_t i = 0; i < ops.size(); ++i) branches.push_back({i, 0});

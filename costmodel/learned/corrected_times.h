@@ -37,15 +37,15 @@ class CorrectedTimes {
 
   DescribedOps Describe(std::span<const Op> ops) const;
 
-  // Logarithms of seconds. If the family's times are to grow, a size eight times as large never
-  // costs less.
+  // Returns logarithms of seconds. If the family's times are to grow (Learning::grows), a size
+  // eight times as large never costs less.
   std::vector<double> Of(std::span<const Op> ops, const DescribedOps& described) const;
   // The same without that guarantee and without its bound on large corrections.
   std::vector<double> Unguarded(std::span<const Op> ops, const DescribedOps& described) const;
 
  private:
   double LogStructured(const Op& op) const;
-  // The lower bound of what a correction adds to the logarithm of a structured time.
+  // The least that a correction can add to the logarithm of a structured time.
   double Lowest() const { return setting_.share * learning_.correction_low; }
   std::vector<double> BoundedByTwice(std::span<const Op> ops, const DescribedOps& described) const;
   void TakeSmallest(std::span<const Op> ops, std::span<double> results) const;

@@ -1,10 +1,10 @@
-// Rates of the learned model, in ops/s on one core, on batches of 10,000 distinct
-// ops with their spreads; what reading it takes; a memorised op.
+// Measures the rate of the learned model, in ops/s on one core, on batches of 10,000 distinct ops
+// with their spreads, the time to read the model, and the time of a memorised op.
 //
-// "vs_analytical" is the time over that of AnalyticalModel for the same ops in the
-// same process. The model is the one in the binary, if it was fitted, else one of
-// 20,000 rows of $STAGECRAFT_SHARED/data/kernels/gemm_bf16.csv.gz, or synthetic
-// ones, beside synthetic streams and attention.
+// "vs_analytical" is the time over that of AnalyticalModel for the same ops in the same process.
+// The model is the one in the binary, if it was fitted; else it is fitted to 20,000 rows of
+// $STAGECRAFT_SHARED/data/kernels/gemm_bf16.csv.gz, or to synthetic ones, and to synthetic streams
+// and attention.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Op RandomAttention(Random& random) {
   return op;
 }
 Op RandomStream(Random& random) { return Op::Elementwise(Bytes(SizeBetween(random, 1e4, 1e9))); }
-// GEMMs of a few tokens, as in decoding.
+// Returns a GEMM of a few tokens, as in decoding.
 Op RandomDecoding(Random& random) {
   Op op = RandomProduct(random);
   op.m = 1 + op.m % 64;
@@ -90,7 +90,7 @@ const LearnedModel& Model() {
   return model;
 }
 
-// CPU time, since other programs run beside this one.
+// Returns the CPU time since `start`: other programs run beside this one.
 double SecondsSince(std::clock_t start) {
   return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
@@ -142,7 +142,7 @@ void BM_Analytical(benchmark::State& state) {
 }
 BENCHMARK(BM_Analytical)->Unit(benchmark::kMillisecond);
 
-// GEMMs that were asked for before.
+// Predicts GEMMs that were predicted before.
 void BM_Memorised(benchmark::State& state) {
   const MemoModel memo(Model());
   const std::vector<Op> ops = Draws(RandomProduct);
@@ -151,7 +151,7 @@ void BM_Memorised(benchmark::State& state) {
 }
 BENCHMARK(BM_Memorised)->Unit(benchmark::kMillisecond);
 
-// What the first use of a model costs: reading its bytes.
+// Reads the bytes of a model, as its first use does.
 void BM_Load(benchmark::State& state) {
   const std::string bytes = Model().ToProto().SerializeAsString();
   for (auto _ : state) {

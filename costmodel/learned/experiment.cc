@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// Predicts samples of any GPU types.
+// Predicts samples, which may be of several GPU types.
 std::vector<SamplePrediction> PredictSamples(const CostModel& model, const CallOverhead& overhead,
                                              std::span<const Sample> samples,
                                              std::span<const int> which) {
@@ -44,7 +44,7 @@ ErrorSummary ErrorsOf(std::span<const Sample> samples,
   return SummariseErrors(times);
 }
 
-// What models said of the same rows; without calibration too, where one was.
+// Predictions of the same rows: with calibration, if there is one, and without it.
 struct Judged {
   std::vector<SamplePrediction> predictions, uncalibrated;
 };
@@ -141,7 +141,7 @@ class Runner {
     }
   }
 
-  // Twenty times a few rows of each family of a GPU type are drawn; a model that has learned these
+  // A few rows of each family of a GPU type are drawn, twenty times. A model that has learned these
   // predicts the others.
   void RunCalibrated(const LearnedModel& model, const CallOverhead& overhead,
                      std::span<const int> test) {

@@ -21,7 +21,7 @@ enum class ModelKind { kRoofline, kInterpolation, kRidge, kBoostedTrees, kShippe
 inline constexpr int kModelKindCount = 5;
 const char* Name(ModelKind kind);
 
-// How often the rows that calibrate are drawn anew.
+// How many times the rows that calibrate are drawn.
 inline constexpr int kCalibrationDraws = 20;
 
 struct ExperimentOptions {
@@ -29,19 +29,19 @@ struct ExperimentOptions {
   std::vector<ModelKind> models;
   int calibrate = 0;  // rows of each family that the shipped model gets of the left-out GPU
   uint64_t seed = 1;
-  // The model that kShipped stands for where nothing trains; nullptr: the model in the binary.
+  // The model that kShipped stands for if nothing trains; nullptr: the model in the binary.
   const LearnedModel* shipped = nullptr;
   std::function<void(const std::string&)> report;  // progress; may be empty
 };
 
-// A sample, what a model said of it, and its spread.
+// What a model predicts for a sample, and how certain it is.
 struct SamplePrediction {
   int sample = 0;
   double seconds = 0;
   double spread = 0;
 };
 
-// Errors over the rows of one op, GPU type, number format and model.
+// The errors over the rows of one op, GPU type, number format and model.
 struct Accuracy : ErrorSummary {
   std::string op, gpu, dtype;
   ModelKind model = ModelKind::kShipped;
@@ -56,10 +56,10 @@ struct Experiment {
   // As `predictions` for kShipped, but by the model before it was calibrated; empty if no rows
   // calibrate.
   std::vector<SamplePrediction> uncalibrated;
-  SkippedRows skipped;  // rows that nobody can predict, or that all calibrate
+  SkippedRows skipped;  // rows that no model can predict, or that all calibrate
 };
 
-// Throws InputError for a split that leaves nothing.
+// Throws InputError for a split that CheckSplits() refuses.
 Experiment RunExperiment(std::span<const Sample> samples, const ExperimentOptions& options);
 
 }  // namespace stagecraft

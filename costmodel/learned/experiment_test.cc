@@ -15,7 +15,7 @@ namespace {
 constexpr char kA100[] = "a100-sxm4-80gb";
 constexpr char kV100[] = "v100-sxm2-16gb";
 
-// A stream that takes `factor` times its roofline.
+// Returns a sample of a stream that takes `factor` times its roofline.
 Sample Stream(int64_t bytes, double factor, const std::string& gpu, const std::string& name) {
   Sample sample;
   sample.op = Op::Elementwise(Bytes(bytes));
@@ -34,7 +34,8 @@ ExperimentOptions Options(const std::string& split, std::vector<ModelKind> model
   return options;
 }
 
-// Streams that take as long as their family says, e^0.2 times that on a V100.
+// Returns streams that take as long as their family says on an A100, and e^0.2 times as long on a
+// V100.
 std::vector<Sample> Streams(int per_gpu) {
   std::vector<Sample> samples;
   Random random(1);
@@ -47,8 +48,8 @@ std::vector<Sample> Streams(int per_gpu) {
   return samples;
 }
 
-// 1.25 times the roofline: it says 20 % less. Its spread of 0.5 covers a ratio of
-// e^(0.5 x 1.2816) = 1.9, so one row of five lies outside.
+// If a row takes 1.25 times the roofline, the roofline is 20 % too low. Its spread of 0.5 covers a
+// ratio of e^(0.5 x 1.2816) = 1.9, so one row of five lies outside.
 TEST(ExperimentTest, ErrorsAndCoverageAreCounted) {
   std::vector<Sample> samples;
   for (const double factor : {1.25, 1.25, 1.25, 1.25, 4.0}) {
@@ -66,7 +67,7 @@ TEST(ExperimentTest, ErrorsAndCoverageAreCounted) {
   EXPECT_DOUBLE_EQ(group.interval80_coverage, 0.8);
 }
 
-// 20 % of three rows, 50 % of one.
+// The error is 20 % for three rows and 50 % for one.
 TEST(ExperimentTest, OverallIsTheMeanOfGroups) {
   const std::vector<Sample> samples = {
       Stream(1'000'000'000, 1.25, kA100, "gelu"), Stream(900'000'000, 1.25, kA100, "gelu"),
@@ -81,7 +82,7 @@ TEST(ExperimentTest, OverallIsTheMeanOfGroups) {
   EXPECT_DOUBLE_EQ(experiment.overall_rows[0].interval80_coverage, 0.75);
 }
 
-TEST(ExperimentTest, GpusThatNobodyKnowsAreSkippedAndCounted) {
+TEST(ExperimentTest, UnknownGpusAreSkippedAndCounted) {
   std::vector<Sample> samples = {Stream(1'000'000'000, 2, kA100, "gelu")};
   samples.push_back(samples[0]);
   samples[1].gpu = "abacus";
@@ -94,7 +95,7 @@ TEST(ExperimentTest, GpusThatNobodyKnowsAreSkippedAndCounted) {
   EXPECT_EQ(experiment.overall[0].rows, 1);
 }
 
-// A table may say fp8 of a GPU that has no such rate.
+// A table may have fp8 rows of a GPU type that has no such rate.
 TEST(ExperimentTest, RowsInAFormatThatTheGpuLacksAreSkippedAndCounted) {
   std::vector<Sample> samples = {Stream(1'000'000'000, 2, kA100, "gelu")};
   samples.push_back(samples[0]);
@@ -131,7 +132,7 @@ TEST(ExperimentTest, EveryModelPredictsWhatItHasNotSeen) {
   }
 }
 
-// Of 10 rows of the GPU left out, 4 calibrate and 6 are predicted, 20 times.
+// Of 10 rows of the GPU type that is left out, 4 calibrate and 6 are predicted, 20 times.
 TEST(ExperimentTest, CalibrationDrawsTwentyTimes) {
   const std::vector<Sample> samples = Streams(10);
   ExperimentOptions options = Options("leave-out:gpu=v100-sxm2-16gb", {ModelKind::kShipped});
@@ -141,7 +142,7 @@ TEST(ExperimentTest, CalibrationDrawsTwentyTimes) {
   EXPECT_EQ(experiment.overall[0].rows, 10);
   EXPECT_EQ(experiment.predictions.at(ModelKind::kShipped).size(), 20u * 6u);
   EXPECT_LT(experiment.overall[0].mape, uncalibrated / 2);
-  std::map<int, int> times;  // that a sample was predicted
+  std::map<int, int> times;  // how often a sample was predicted
   for (const SamplePrediction& p : experiment.predictions.at(ModelKind::kShipped))
     ++times[p.sample];
   EXPECT_EQ(times.size(), 10u);

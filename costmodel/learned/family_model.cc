@@ -20,8 +20,8 @@ namespace {
 
 constexpr size_t kFewRows = 200;  // of a GPU type
 constexpr double kRoofline = 0.98;
-// The spread is learned on this many rows, in this many folds; for unknown GPU types in the same
-// way, with fewer trees.
+// The spread is learned on at most this many rows, in this many folds; the spread on unknown GPU
+// types in the same way, with fewer trees.
 constexpr size_t kMostSpreadRows = 60'000;
 constexpr size_t kMostUnknownRows = 40'000;
 constexpr int kFolds = 3;
@@ -115,8 +115,9 @@ std::vector<double> FamilyModel::Errors(std::span<const FitRow> rows) const {
   return errors;
 }
 
-// Uses shapes, and then GPU types, that trees of the others have not seen. The constants have seen
-// the shapes, as a few numbers from thousands of rows, but no GPU type that is left out.
+// Judges shapes, and then GPU types, by trees that were trained on the other ones. The constants
+// were fitted on all shapes, which hardly matters since they are a few numbers from thousands of
+// rows, but not on the GPU type that is left out.
 void FamilyModel::FitSpread(std::span<const FitRow> all) {
   const Learning learning = family_->learning();
   std::vector<FitRow> rows = Thin(all, kMostSpreadRows);

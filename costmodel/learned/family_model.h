@@ -31,19 +31,20 @@ struct CalibratedFamily;
 
 class FamilyModel {
  public:
-  // Learns from all rows. GPU types with fewer than 200 rows teach nothing to others: they are
-  // calibrated at the end, as a site's would be. Deterministic. The family must outlive the model.
+  // Learns from all rows. GPU types with fewer than 200 rows teach nothing about others: they are
+  // calibrated at the end, like the GPU type of a site. Deterministic. The family must outlive the
+  // model.
   static FamilyModel Fit(const KernelFamily& family, std::span<const FitRow> rows);
-  // Without any samples: the family's own constants and a wide spread.
+  // A model without any samples has the family's own constants and a wide spread.
   explicit FamilyModel(const KernelFamily& family) : family_(&family), known_(family) {}
 
-  // A copy that also knows a few rows of a site, all of one GPU type (calibration.h). Throws
-  // InputError if they are so far from what is predicted that no file could hold the result
+  // Returns a copy that also knows a few rows of a site, all of one GPU type (calibration.h).
+  // Throws InputError if they are so far from what is predicted that no file could hold the result
   // (gpu_range.h).
   CalibratedFamily Calibrated(std::span<const FitRow> rows) const;
 
-  // One prediction for each op, all of which belong to the family; never below 0.98 of the
-  // roofline.
+  // Returns one prediction for each op, all of which belong to the family; none is below 0.98 of
+  // the roofline.
   std::vector<LogTime> Predict(std::span<const Op> ops, const Device& device) const;
 
   const KernelFamily& family() const { return *family_; }

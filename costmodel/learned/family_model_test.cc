@@ -31,7 +31,7 @@ const ToyFamily& Toy() {
   return family;
 }
 
-// Three GPUs whose fraction of the bandwidth is 0.5, 0.6 and 0.7.
+// Three GPU types that reach 0.5, 0.6 and 0.7 of their bandwidth.
 const std::vector<std::string> kToyGpus = {"t4-16gb", "a100-sxm4-80gb", "h100-sxm5-80gb"};
 double ToyFraction(const std::string& gpu) {
   for (size_t i = 0; i < kToyGpus.size(); ++i) {
@@ -39,7 +39,7 @@ double ToyFraction(const std::string& gpu) {
   }
   return 0;
 }
-// What trees must learn.
+// The correction that trees must learn.
 double ToyCorrection(const Op& op) { return 0.2 * std::sin(std::log(static_cast<double>(op.m))); }
 double ToyTruth(const Op& op, const Device& device) {
   const double constants[] = {5e-6, ToyFraction(device.id), 1};
@@ -62,7 +62,7 @@ const FamilyModel& ToyModel() {
   return model;
 }
 
-// GEMMs on two GPU types, off the family's own constants by a wave in m and n.
+// GEMMs on two GPU types differ from the times by the family's own constants by a wave in m and n.
 double ProductCorrection(const Op& op) {
   return 0.15 * std::sin(std::log(static_cast<double>(op.m))) +
          0.1 * std::cos(2 * std::log(static_cast<double>(op.n)));
@@ -90,7 +90,7 @@ LogTime Predict(const FamilyModel& model, const Op& op, const Device& device) {
   return model.Predict({&op, 1}, device)[0];
 }
 
-// Mean of |log(predicted / measured)| and the share within 80 % intervals.
+// The mean of |log(predicted / measured)|, and the share of rows within 80 % intervals.
 struct Errors {
   double mean = 0;
   double coverage = 0;
@@ -131,7 +131,7 @@ TEST(FamilyModelTest, WithoutSamplesTheStructureIsAll) {
   EXPECT_FALSE(model.has_samples());
 }
 
-// Noise alone makes 0.8 x 3 %.
+// The noise alone gives a mean error of 0.8 x 3 %.
 TEST(FamilyModelTest, AKnownGpuIsPredictedWithinAFewPercent) {
   EXPECT_LT(ErrorsOf(ToyModel(), ToyRows(300, 2)).mean, 0.04);
   EXPECT_LT(ErrorsOf(ProductModel(), ProductRows(300, 2)).mean, 0.07);
@@ -182,8 +182,8 @@ TEST(FamilyModelTest, AFarGpuTakesMeanConstantsAndTheFamilysShare) {
   }
 }
 
-// From the GPU to thirty times its multiprocessors, bandwidth and L2 growing
-// along, 1 % at a step: what one of them does is no step of 5 %.
+// Walks from a GPU type to one with thirty times its rates, bandwidth and L2, which grow by 1 % at
+// a step, and expects that no step changes the time by 5 %.
 void ExpectSteadyWalk(const FamilyModel& model, const Op& op, const std::string& gpu) {
   const Device& start = CatalogueGpu(gpu);
   double last = Predict(model, op, start).log_seconds;
@@ -207,8 +207,8 @@ TEST(FamilyModelTest, WalkingAwayFromAGpuChangesTimesSteadily) {
   }
 }
 
-// Two GPUs a little apart whose constants are not: a step away from one must
-// not take half of the other's.
+// Two GPU types are near each other, but their constants are not: a device a step away from one
+// must not take half of the other's constants.
 TEST(FamilyModelTest, AStepAwayFromAGpuWithNeighboursIsASmallOne) {
   Device near = CatalogueGpu("a100-sxm4-80gb");
   near.id = "near";
@@ -249,7 +249,8 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
   return Op::Rowwise(kind, DType::kFp16, a, c, Bytes(4 * a * c));
 }
 
-// A site that measured half of what is possible must not be believed.
+// Returns a model that is calibrated on times far shorter than possible, which must not be
+// believed.
 FamilyModel TooFast(const FamilyModel& model, Random& random) {
   SyntheticRows rows;
   const Device& gpu = CatalogueGpu("h100-sxm5-80gb");
@@ -286,7 +287,7 @@ TEST(FamilyModelTest, NothingBeatsTheRoofline) {
   }
 }
 
-// GPUs with samples, a relative of one, and one unlike all.
+// Two GPU types with samples, a relative of one of them, and one unlike all.
 const char* const kRayGpus[] = {"a100-sxm4-80gb", "l40s-48gb", "a100-sxm4-40gb", "t4-16gb"};
 
 TEST(FamilyModelTest, EightTimesASizeNeverCostsLess) {
@@ -321,7 +322,7 @@ TEST(FamilyModelTest, TwiceASizeNeverSavesAQuarter) {
   }
 }
 
-// A GPU of a site: 20 % slower than the model says.
+// Returns rows of a site whose GPU is 20 % slower than the model says.
 SyntheticRows SlowRows(const FamilyModel& model, const Device& gpu, int count, uint64_t seed) {
   SyntheticRows rows;
   Random random(seed);
@@ -353,7 +354,7 @@ TEST(FamilyModelTest, TheReportOfACalibrationSaysWhatChanged) {
   EXPECT_EQ(changes.find("work"), std::string::npos) << changes;
 }
 
-// Five rows that a measured GPU's model already explains leave it as it is.
+// Five rows that the model of a measured GPU type already explains leave that model unchanged.
 TEST(FamilyModelTest, RowsThatAgreeKeepTheWholeCorrection) {
   const Device& gpu = CatalogueGpu("a100-sxm4-80gb");
   SyntheticRows rows;
@@ -371,7 +372,7 @@ TEST(FamilyModelTest, RowsThatAgreeKeepTheWholeCorrection) {
   }
 }
 
-// What a site taught holds for a GPU almost like its own, no more surely.
+// What a site taught about its GPU type holds for an almost equal one, too, with the same spread.
 TEST(FamilyModelTest, AStepAwayFromASitesGpuIsASmallOne) {
   const Device& gpu = CatalogueGpu("a30-24gb");
   const FamilyModel site = ToyModel().Calibrated(SlowRows(ToyModel(), gpu, 5, 1).rows).model;
@@ -401,7 +402,7 @@ TEST(FamilyModelTest, ACalibrationLeavesOtherGpusAlone) {
   }
 }
 
-// What the first calibration explained, the second does not count again.
+// A second calibration does not count again what the first one explained.
 TEST(FamilyModelTest, CalibratingTwiceDoesNotMoveAwayAgain) {
   const FamilyModel plain(StreamFamily());
   const Device& gpu = CatalogueGpu("a30-24gb");

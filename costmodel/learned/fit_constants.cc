@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMostRows = 8000;
 
-// Every GPU type gets the same number of rows, spread over its own.
+// Returns rows among which every GPU type has the same number, spread evenly over its own rows.
 std::vector<FitRow> BalancedRows(std::span<const FitRow> rows) {
   const std::map<std::string, std::vector<FitRow>> by_gpu = ByGpu(rows);
   std::vector<FitRow> balanced;
@@ -47,7 +47,7 @@ std::vector<double> FitConstants(const KernelFamily& family, std::span<const dou
   RobustFitOptions options{.scale = 0.15,
                            .pull = 0.3,
                            .most_sigmas = 4,
-                           .step = 1e-2,  // past the steps of tiles
+                           .step = 1e-2,  // beyond the jumps of times between tiles
                            .damping = 1e-3,
                            .least_damping = 1e-9,
                            .most_damping = 1e8,

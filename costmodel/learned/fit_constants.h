@@ -18,10 +18,10 @@ struct FitRow {
   double log_seconds = 0;
 };
 
-// The rows of each GPU type, by its id.
+// Returns the rows of each GPU type, by its id.
 std::map<std::string, std::vector<FitRow>> ByGpu(std::span<const FitRow> rows);
 
-// At most `most` rows, evenly spread over the given ones.
+// Returns at most `most` of the rows, evenly spread over them.
 std::vector<FitRow> Thin(std::span<const FitRow> rows, size_t most);
 
 // Minimises the sum of soft-L1 losses (scale 0.15) of log(structured / measured), plus 0.3 times

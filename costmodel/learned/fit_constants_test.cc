@@ -10,7 +10,7 @@ namespace {
 const Device& A100() { return CatalogueGpu("a100-sxm4-80gb"); }
 const Device& V100() { return CatalogueGpu("v100-sxm2-16gb"); }
 
-// Rows whose truth is `constants`, with noise of 1 %.
+// Adds rows with the times that `constants` give and noise of 1 %.
 void AddRows(const Device& device, const std::vector<double>& constants, int count,
              SyntheticRows& rows) {
   Random random(count);
@@ -38,7 +38,7 @@ TEST(FitConstantsTest, WhatIsNotFittedStays) {
   AddRows(A100(), {5e-6, 0.6, 1.5}, 500, rows);
   const std::vector<double> fitted = Fit(rows);
   EXPECT_DOUBLE_EQ(fitted[2], 1);
-  EXPECT_NEAR(fitted[1] / 0.4, 1, 0.02);  // takes the factor upon itself
+  EXPECT_NEAR(fitted[1] / 0.4, 1, 0.02);  // makes up for the factor
 }
 
 // One row of 25 takes ten times as long as it should.
@@ -57,14 +57,14 @@ TEST(FitConstantsTest, WithoutRowsNothingMoves) {
   for (size_t i = 0; i < start.size(); ++i) EXPECT_DOUBLE_EQ(fitted[i], start[i]);
 }
 
-// A fraction of 0.6 e^(-4 x 0.3) = 0.181 is as far as it goes.
+// The fraction cannot go below 0.6 e^(-4 x 0.3) = 0.181.
 TEST(FitConstantsTest, NoConstantGoesBeyondFourSigmas) {
   SyntheticRows rows;
   AddRows(A100(), {5e-6, 0.01, 1}, 500, rows);
   EXPECT_NEAR(Fit(rows)[1], 0.6 * std::exp(-1.2), 1e-6);
 }
 
-// Two small rows say nothing of the fraction, and little of the start.
+// Two small rows say nothing about the fraction, and little about the start.
 TEST(FitConstantsTest, FewRowsMoveThePriorLittle) {
   SyntheticRows rows;
   for (int i = 0; i < 2; ++i) rows.Add(Op::Elementwise(Bytes(1000)), A100(), std::log(10e-6));
@@ -74,7 +74,8 @@ TEST(FitConstantsTest, FewRowsMoveThePriorLittle) {
   EXPECT_LT(fitted[0], 10e-6);
 }
 
-// 20,000 rows at 0.55 and 4000 at 0.65: as one and one, their geometric mean is 0.598.
+// There are 20,000 rows at 0.55 and 4000 at 0.65. With equal weights, their geometric mean is
+// 0.598.
 TEST(FitConstantsTest, GpusCountAlikeWhateverTheirRows) {
   SyntheticRows rows;
   AddRows(A100(), {5e-6, 0.55, 1}, 20000, rows);

@@ -9,10 +9,11 @@
 namespace stagecraft {
 namespace {
 
-// Fits move constants by a factor of 55 at most (FitConstants), so this is far beyond any of them.
+// Fits change constants by a factor of 55 at most (FitConstants), so this is far beyond all of
+// them.
 constexpr double kMostFactor = 1000;
 
-// Written such that NaN fails.
+// Written so that NaN fails.
 bool IsWithin(double value, double low, double high) { return value >= low && value <= high; }
 
 void CheckShare(double share, const std::string& place, const char* field) {

@@ -1,4 +1,4 @@
-// The values that the numbers of a GPU type in a cost model can have.
+// The ranges of the numbers that a cost model has for a GPU type.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace {
 
 const char* const kGpus[] = {"h100-sxm", "v100-sxm2-16gb", "l40s-48gb"};
 
-// Small, usual and large ones of a family, in formats that the GPU has.
+// Returns small, usual and large ops of a family, in formats for which the GPU has a rate.
 std::vector<Op> Ops(const KernelFamily& family, const Device& gpu) {
   std::vector<Op> ops;
   for (const int64_t size : {1, 100, 4096, 1 << 20}) {
@@ -41,7 +41,7 @@ std::vector<Op> Ops(const KernelFamily& family, const Device& gpu) {
 
 Device GpuOf(const char* name) { return DeviceCatalogue::Embedded().Get(name, "board").device; }
 
-// A model of one GPU with these constants.
+// Returns a model that knows one GPU type, with these constants.
 FamilyModelProto ModelWith(const KernelFamily& family, const Device& device,
                            const std::vector<double>& constants) {
   FamilyModelProto proto = FamilyModel(family).ToProto();
@@ -137,7 +137,7 @@ TEST(GpuRangeTest, EveryOtherNumberBeyondItsRangeIsRefusedByName) {
   }
 }
 
-// Two trees of one leaf each.
+// The trees have one leaf each; there are two.
 TEST(GpuRangeTest, LeavesThatAddUpToTooMuchAreRefused) {
   const KernelFamily& family = *KernelFamilies()[0];
   for (const float leaf : {60.0F, -60.0F, 1e30F, 3e38F}) {
@@ -158,7 +158,7 @@ TEST(GpuRangeTest, LeavesThatAddUpToTooMuchAreRefused) {
   }
 }
 
-// A hundred rows e^20 times slower than any kernel.
+// A hundred rows are e^20 times slower than any kernel.
 TEST(GpuRangeTest, SamplesThatNoFileCouldHoldAreRefused) {
   const FamilyModel model(*KernelFamilies()[0]);
   const Device& gpu = CatalogueGpu("a30-24gb");

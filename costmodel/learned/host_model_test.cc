@@ -1,4 +1,4 @@
-// What samples of a host teach, a device that no catalogue has.
+// Tests what samples of a host teach. No catalogue has this device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ Op Product(Random& random) {
   return Op::Gemm(DType::kBf16, side(), side(), side());
 }
 
-// A host that takes a microsecond to begin and then keeps 60 % of its peak.
+// Returns the time on a host that takes a microsecond to start and then runs at 60 % of its peak.
 Duration TimeOf(const Op& op) {
   return 1_us + Duration::Seconds(op.Flops().count() / (0.6 * 5e10));
 }
@@ -86,7 +86,7 @@ TEST(HostModelTest, ItsSamplesTeachAndTheModelSurvivesTheFile) {
   EXPECT_LT(sum / kOps, 0.05);
 }
 
-// Samples have sides of 16 to 1024.
+// The samples have sides of 16 to 1024.
 TEST(HostModelTest, ProductsBeyondTheSamplesKeepTheRateOfTheLargest) {
   const LearnedModel model = LearnedModel::Fit(Samples(400));
   for (const Op& op :

@@ -1,4 +1,4 @@
-// The families of kernels that are known.
+// The list of all families of kernels.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,11 @@ namespace stagecraft {
 // Every computing op is covered by at most one of those for GPUs, and by at most one of those for
 // hosts.
 std::span<const KernelFamily* const> KernelFamilies();
-// nullptr for collectives, profiled ops, kNone and what the analytical model prices better:
-// convolutions and attention in 32 bits on GPUs.
+// Returns the family that covers the op on the device. It is nullptr for collectives, profiled ops,
+// kNone and the ops that the analytical model prices better: convolutions and attention in 32 bits
+// on GPUs.
 const KernelFamily* FamilyOf(const Op& op, const Device& device);
-// The index of a family in KernelFamilies(), of which it must be one.
+// Returns the index of a family in KernelFamilies(), which must contain it.
 size_t IndexOf(const KernelFamily& family);
 
 }  // namespace stagecraft

@@ -19,7 +19,7 @@ namespace stagecraft {
 struct Constant {
   const char* name;
   double value;            // before any fit
-  bool is_fitted = true;   // otherwise it stays as it is
+  bool is_fitted = true;   // otherwise it keeps its value
   double sigma = 0.5;      // of its logarithm among GPU types, as a guess
   double calibration = 0;  // how far a site's own samples may move its logarithm
 };
@@ -34,7 +34,7 @@ struct Learning {
   bool grows = false;  // enforced: a size eight times as large never costs less
 };
 
-// A hash that is equal for ops of one shape, whatever their number of rows.
+// Returns a hash that is equal for ops of one shape, whatever their number of rows.
 uint64_t ShapeOf(const Op& op);
 
 class KernelFamily {
@@ -50,17 +50,18 @@ class KernelFamily {
   virtual int feature_count() const = 0;
   virtual std::span<const char* const> feature_names() const = 0;
 
-  // The seconds that the structure gives; positive and finite. Fills `features` with finite
-  // numbers; it is empty if only the time is asked for.
+  // Returns the seconds that the structure gives, which are positive and finite. Fills `features`
+  // with finite numbers; it is empty if only the time is wanted.
   virtual double Describe(const Op& op, const Device& device, std::span<const double> constants,
                           std::span<float> features) const = 0;
 
   virtual Learning learning() const { return {}; }
-  // Seconds that no larger op of the family undercuts; cheap to compute, and may be 0.
+  // Returns a lower bound, in seconds, of the structured times of the op and of all larger ops of
+  // the family. It is cheap to compute, and may be 0.
   virtual double LeastTime(const Op&, const Device&, std::span<const double>) const { return 0; }
-  // Whether the op is priced as its nearest relative, since no sample is like it.
+  // Whether the op is priced like its nearest relative, because no sample is like the op itself.
   virtual bool IsDerived(const Op&) const { return false; }
-  // The share of a correction that is applied to such an op.
+  // The share of a correction that is applied to the op.
   virtual double Belief(const Op& op) const { return IsDerived(op) ? 0.5 : 1; }
   // The weight of a sample when trees are fitted.
   virtual double Weight(const Op&) const { return 1; }

@@ -8,8 +8,9 @@
 namespace stagecraft {
 namespace {
 
-// Where a GPU type lies among GPU types, in logarithms: rates per multiprocessor and clock, and
-// sizes. Weights and width are assumptions: no two GPU types with samples are near each other.
+// The position of a GPU type among all GPU types, in logarithms: rates per multiprocessor and
+// clock, and sizes. Weights and width are assumptions: no two GPU types with samples are near each
+// other.
 using Position = std::array<double, 5>;
 constexpr double kWidth = 0.25;
 
@@ -24,7 +25,7 @@ Position PositionOf(const Device& device) {
           std::log(device.boost_clock_hz)};
 }
 
-// 1 at the same place, 1/e at kWidth from it.
+// Returns 1 at the same position, and 1/e at a distance of kWidth.
 double Nearness(const Position& a, const Position& b) {
   double square = 0;
   for (size_t i = 0; i < a.size(); ++i) square += (a[i] - b[i]) * (a[i] - b[i]);
@@ -61,7 +62,7 @@ GpuSetting KnownGpus::Blend(const Device& device) const {
   const Position position = PositionOf(device);
   for (const KnownGpu& gpu : gpus_) {
     const double near_to = Nearness(position, PositionOf(gpu.device));
-    // Grows without bound towards a GPU type, so that there it alone counts.
+    // Grows nearly without bound towards a GPU type, so that it alone counts there.
     const double weight = near_to / (1 - near_to + kLeastDistance);
     closest = std::max(closest, near_to);
     sum += weight;

@@ -42,15 +42,15 @@ class KnownGpus {
   // Knows all GPU types of the rows.
   KnownGpus(const KernelFamily& family, std::span<const FitRow> rows);
 
-  // The setting of a device, which is given at its boost clock.
+  // Returns the setting of a device, which must be given at its boost clock.
   GpuSetting SettingOf(const Device& device) const;
   // Whether there are samples of this very GPU type, whatever its training clock.
   bool Has(const Device& device) const;
 
   std::span<const KnownGpu> gpus() const { return gpus_; }
-  // A copy that lacks one GPU type.
+  // Returns a copy that does not know one GPU type.
   KnownGpus Without(const std::string& id) const;
-  // Replaces what is known of the same device.
+  // Adds a GPU type, or replaces what is known about the same one.
   void Put(KnownGpu gpu);
 
  private:
@@ -60,10 +60,10 @@ class KnownGpus {
   std::vector<KnownGpu> gpus_;
 };
 
-// The device with everything that its clock drives slowed down to its training clock.
+// Returns the device with everything that its clock drives slowed down to its training clock.
 Device AtTrainingClock(Device device);
-// The device in the state in which samples are taken: at its boost clock, whatever launches its
-// kernels.
+// Returns the device in the state in which samples are taken: at its boost clock, whatever launches
+// its kernels.
 Device AsSampled(Device device);
 
 }  // namespace stagecraft

@@ -165,7 +165,7 @@ LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::str
                                  proto.schema(), kSchema));
   }
   LearnedModel model;
-  // Returns which families are present.
+  // Reads families and returns which of them are present.
   const auto read = [&](const auto& from, const char* field, std::vector<FamilyModel>& into) {
     std::vector<bool> found(into.size(), false);
     for (int i = 0; i < from.size(); ++i) {

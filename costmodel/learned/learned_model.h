@@ -23,29 +23,30 @@ struct CalibratedModel;
 class LearnedModel : public CostModel {
  public:
   // Fits every family to its samples. GPU types that the catalogue does not have are left out.
-  // Deterministic at any thread count. `report`, if given, is told what is being fitted.
+  // Deterministic at any thread count. `report`, if given, is called with what is being fitted.
   using Report = std::function<void(const std::string&)>;
   static LearnedModel Fit(std::span<const Sample> samples, const Report& report = {});
 
-  // A copy that is calibrated on a site's samples, a few for each family. Throws InputError if they
-  // are of more than one GPU type.
+  // Returns a copy that is calibrated on a site's samples, a few for each family. Throws InputError
+  // if they are of more than one GPU type.
   CalibratedModel Calibrated(std::span<const Sample> samples) const;
 
-  // A copy that answers ops of these samples with their measured times, which no family then
-  // changes: for an op that equals one of them on the same device, Predict() returns the measured
-  // time with Basis::kMeasured. Samples of whole calls, and of GPU types that are not known, are
-  // left out. If the others are more than MeasuredTimes::kMost, none of them is added; if all ops
-  // together are more than that, none is kept.
+  // Returns a copy that knows the measured times of these samples, which no family then changes:
+  // for an op that equals one of them on the same device, Predict() returns the measured time with
+  // Basis::kMeasured. Samples of whole calls, and of GPU types that are not known, are left out. If
+  // the others are more than MeasuredTimes::kMost, none of them is added; if all ops together are
+  // more than that, none is kept.
   LearnedModel WithMeasured(std::span<const Sample> samples) const;
-  // A copy with what the families say alone; this is what is judged.
+  // Returns a copy without measured times, whose estimates come from the families alone. This copy
+  // is the one that experiments judge.
   LearnedModel WithoutMeasured() const;
   size_t measured_ops() const { return measured_.size(); }
 
-  // Basis::kLearned for GPU types with samples of the family, kExtrapolated for others and for ops
-  // that are derived from their nearest relative (docs/cost-model.md says how).
+  // The basis is kLearned for GPU types with samples of the family, kExtrapolated for others and
+  // for ops that are derived from their nearest relative (docs/cost-model.md says how).
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
-  // A copy with another model of collectives: a site's own.
+  // Returns a copy with another model of collectives, such as a site's own.
   LearnedModel WithNetwork(const NetworkModel& network) const;
 
   // The overhead of sources that time whole calls.
@@ -54,7 +55,8 @@ class LearnedModel : public CostModel {
   // Throws an InputError that begins with `name`.
   static LearnedModel FromProto(const CostModelProto& proto, const std::string& name);
   CostModelProto ToProto() const;
-  // The model of a file that `fit` wrote; and the one in the binary, read at the first call.
+  // Read() returns the model of a file that `fit` wrote, and Shipped() the one in the binary, which
+  // is read at the first call.
   static LearnedModel Read(const std::string& path);
   static const LearnedModel& Shipped();
 
@@ -63,8 +65,8 @@ class LearnedModel : public CostModel {
   const FamilyModel* ModelOf(const Op& op, const Device& device) const;
   std::vector<Estimate> PredictUnmeasured(std::span<const Op> ops, const Device& device) const;
 
-  std::vector<FamilyModel> families_;  // as KernelFamilies()
-  // Models of serving kernels for GPU types where no common kernel was measured; by family.
+  std::vector<FamilyModel> families_;  // in the order of KernelFamilies()
+  // Models of serving kernels, by family, for GPU types on which no common kernel was measured.
   std::vector<FamilyModel> serving_;
   CallOverhead overhead_;
   MeasuredTimes measured_;
@@ -75,7 +77,7 @@ class LearnedModel : public CostModel {
 struct CalibratedModel {
   LearnedModel model;
   std::vector<std::string> changes;  // for people, a line per family
-  int rows = 0;                      // that it learned from
+  int rows = 0;                      // from which it learned
 };
 
 }  // namespace stagecraft

@@ -32,7 +32,8 @@ Op RandomAttention(Random& random) {
 }
 Op RandomStream(Random& random) { return Op::Elementwise(Bytes(SizeBetween(random, 1e5, 1e9))); }
 
-// GEMMs are off by a wave in m, streams and attention by a tenth.
+// Returns samples of GEMMs, which differ from their family's times by a wave in m, and of streams
+// and attention, which differ by a tenth.
 std::vector<Sample> Samples(int per_family) {
   std::vector<Sample> samples;
   Random random(1);
@@ -107,7 +108,7 @@ TEST(LearnedModelTest, OtherGpusAndRelativesAreExtrapolated) {
   EXPECT_EQ(Predict(Model(), batched, kA100).basis, Basis::kExtrapolated);
   const Op backward = Op::Attention(DType::kBf16, Direction::kBackward, 8, 512, 512, 128, true);
   EXPECT_EQ(Predict(Model(), backward, kA100).basis, Basis::kExtrapolated);
-  // No samples of this family.
+  // There are no samples of this family.
   const Op fp32 = Op::Gemm(DType::kFp32, 512, 512, 512);
   EXPECT_EQ(Predict(Model(), fp32, kA100).basis, Basis::kExtrapolated);
 }
@@ -188,7 +189,7 @@ TEST(LearnedModelTest, FittingSaysWhatItFits) {
   EXPECT_EQ(lines, std::vector<std::string>{"stream: 1 samples"});
 }
 
-// A GPU whose serving kernels alone were measured is predicted by them.
+// A GPU type of which only serving kernels were measured is predicted by them.
 TEST(LearnedModelTest, ServingKernelsPredictTheirOwnGpus) {
   std::vector<Sample> samples = Samples(40);
   Random random(3);
@@ -301,7 +302,8 @@ TEST(LearnedModelTest, FamiliesAreThereOnce) {
             fmt::format("twice.pb: families[{}].family: got \"{}\" again, want it once",
                         proto.families_size() - 1, proto.families(0).family()));
   proto = Model().ToProto();
-  // Those of hosts may be absent: models that were fitted before hosts were known lack them.
+  // Families of hosts may be absent: models that were fitted before these families existed lack
+  // them.
   while (proto.families(proto.families_size() - 1).family().starts_with("host_")) {
     proto.mutable_families()->RemoveLast();
   }
@@ -320,8 +322,8 @@ TEST(LearnedModelTest, AFileWithOtherFeaturesIsRefused) {
       << error;
 }
 
-// GPUs are found by their whole row: a row that is edited without a new fit
-// would turn a measured GPU into an unknown one.
+// GPU types are found by their whole row: a row that is edited without a new fit would turn a
+// measured GPU type into an unknown one.
 TEST(LearnedModelTest, TheModelInTheBinaryKnowsTheGpusItLearnedFrom) {
   const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
   const Op attention =
@@ -341,8 +343,8 @@ TEST(LearnedModelTest, TheModelInTheBinaryKnowsTheGpusItLearnedFrom) {
     }
   }
   EXPECT_NE(Predict(LearnedModel::Shipped(), attention, kH100).basis, Basis::kAnalytical);
-  // 137 GFLOP at 0.99 PFLOP/s take 139 us, at nine tenths of the peak and a clock
-  // of four fifths 190.
+  // 137 GFLOP take 139 us at 0.99 PFLOP/s, and 190 us at nine tenths of the peak and four fifths of
+  // the clock.
   const double seconds = Predict(LearnedModel::Shipped(), product, kH100).time.seconds();
   EXPECT_GT(seconds, 160e-6);
   EXPECT_LT(seconds, 270e-6);

@@ -16,15 +16,15 @@
 
 namespace stagecraft {
 
-// The GPU type as samples are taken of it: at the boost clock.
+// Returns a GPU type of the catalogue as it is when samples are taken: at its boost clock.
 inline const Device& CatalogueGpu(const std::string& id) { return *MeasuredGpu(id); }
 
-// A number from `least` to `most`, uniform in the logarithm.
+// Returns a number from `least` to `most` whose logarithm is uniform.
 inline int64_t SizeBetween(Random& random, double least, double most) {
   return std::llround(least * std::pow(most / least, random.Uniform()));
 }
 
-// The sum of four uniform draws: nearly normal, with the given sigma.
+// Returns the sum of four uniform draws, which is nearly normal, with the given sigma.
 inline double Noise(Random& random, double sigma) {
   double sum = 0;
   for (int i = 0; i < 4; ++i) sum += random.Uniform() - 0.5;
@@ -83,7 +83,7 @@ inline Op RandomToyOp(Random& random) {
   return op;
 }
 
-// A plain 16-bit GEMM, with sizes like those of the samples.
+// Returns a plain 16-bit GEMM, with sizes like those of the samples.
 inline Op RandomProduct(Random& random) {
   const int64_t m = SizeBetween(random, 1, 16384);
   const int64_t n = SizeBetween(random, 128, 16384);
@@ -91,7 +91,7 @@ inline Op RandomProduct(Random& random) {
   return Op::Gemm(DType::kBf16, m, n, k);
 }
 
-// A sample of the time that the op takes by the family's own constants, times e^error.
+// Returns a sample with the time that the op takes by the family's own constants, times e^error.
 inline Sample SampleOf(const KernelFamily& family, const Op& op, const std::string& gpu,
                        double error) {
   Sample sample;

@@ -12,7 +12,7 @@
 
 namespace stagecraft {
 
-// Another model prices all other ops, and what hosts launch. Immutable.
+// Another model prices all other ops, and the time that hosts need for launches. Immutable.
 class MeasuredOps : public CostModel {
  public:
   // A sample belongs to the device that its `gpu` names by id; the mean of several samples of one
@@ -21,8 +21,8 @@ class MeasuredOps : public CostModel {
   MeasuredOps(std::unique_ptr<CostModel> rest, std::span<const Sample> samples,
               const std::string& place);
 
-  // Basis::kMeasured for ops that equal that of a sample. At a training clock below the boost
-  // clock, at which samples are taken, they slow down by as much as the other model says.
+  // The basis is kMeasured for ops that equal the op of a sample. At a training clock below the
+  // boost clock, at which samples are taken, they slow down by as much as the other model says.
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
  private:

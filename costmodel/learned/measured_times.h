@@ -20,22 +20,22 @@ namespace stagecraft {
 
 class MeasuredTimes {
  public:
-  // How many ops a cost-model file holds at most; they take a few MB.
+  // The largest number of ops in a cost-model file; they take a few MB.
   static constexpr size_t kMost = 20'000;
 
-  // Remembers what the samples say, in place of what was known of the same ops. A sample belongs to
-  // the device that its `gpu` names, or to its own `device`. Several samples of one op count as
+  // Remembers the times of the samples, in place of those known for the same ops. A sample belongs
+  // to the device that its `gpu` names, or to its own `device`. Several samples of one op count as
   // one, with their mean time and the largest of their spreads.
   void Add(std::span<const Sample> samples);
 
   size_t size() const;
 
-  // How a model prices ops on a device.
+  // A function that prices ops on a device.
   using Pricing = std::function<std::vector<Estimate>(std::span<const Op>, const Device&)>;
-  // Replaces the estimates of ops that were measured on this device by what was measured, with
+  // Replaces the estimates of ops that were measured on this device by the measured times, with
   // Basis::kMeasured; the host's time to launch them stays, and so do all other estimates. Samples
-  // are taken at the boost clock: where the device's training clock is lower, a measured time grows
-  // by as much as `price` says that the op's time grows.
+  // are taken at the boost clock: if the device's training clock is lower, a measured time grows by
+  // as much as `price` says that the op's time grows.
   void Correct(std::span<const Op> ops, const Device& device, const Pricing& price,
                std::vector<Estimate>* estimates) const;
 
@@ -50,8 +50,8 @@ class MeasuredTimes {
     double spread = 0;
   };
   struct Table {
-    std::vector<Measured> measured;              // in the order in which they came
-    std::unordered_map<Op, size_t> places = {};  // in it
+    std::vector<Measured> measured;              // in the order in which they were added
+    std::unordered_map<Op, size_t> places = {};  // indices into `measured`
     void Set(const Measured& measured);
   };
 

@@ -32,7 +32,7 @@ Sample SampleOf(int64_t m, Duration time, double spread = 0) {
   return sample;
 }
 
-// 10 us at boost, slower by the training clock.
+// Prices every op at 10 us at the boost clock, and longer at a lower training clock.
 std::vector<Estimate> Price(std::span<const Op> ops, const Device& device) {
   const Duration time = Duration::Seconds(10e-6 / device.training_clock);
   return std::vector<Estimate>(ops.size(), {time, Basis::kLearned, 0.1, 7_us});
@@ -64,7 +64,7 @@ TEST(MeasuredTimesTest, AnOpThatWasMeasuredTakesItsTimeAndNoOtherDoes) {
   EXPECT_EQ(Predict(Times({SampleOf(2, 3_us)}), other)[1].time, 10_us);
 }
 
-TEST(MeasuredTimesTest, OfSeveralSamplesTheMeanCountsAndLaterOnesReplaceIt) {
+TEST(MeasuredTimesTest, TheMeanOfSeveralSamplesCountsAndLaterOnesReplaceIt) {
   MeasuredTimes times =
       Times({SampleOf(1, 3_us, 0.01), SampleOf(2, 1_us), SampleOf(1, 5_us, 0.03)});
   EXPECT_EQ(times.size(), 2u);
@@ -121,7 +121,7 @@ TEST(MeasuredTimesTest, BadFilesAreNamed) {
             std::string::npos);
 }
 
-TEST(MeasuredTimesTest, AFileHoldsSoManyAtMost) {
+TEST(MeasuredTimesTest, AFileHoldsALimitedNumberOfOps) {
   std::vector<Sample> samples;
   for (size_t m = 1; m <= MeasuredTimes::kMost + 1; ++m) {
     samples.push_back(SampleOf(static_cast<int64_t>(m), 1_us));

@@ -48,8 +48,8 @@ class RobustFit {
     return loss;
   }
 
-  // Takes one step downwards, trying ever shorter ones until one improves. False if nothing more
-  // can be gained.
+  // Takes one step downwards, trying ever shorter steps until one improves the loss. Returns false
+  // if nothing more can be gained.
   bool Improve() {
     const Eigen::Index count = static_cast<Eigen::Index>(at_.size());
     Eigen::MatrixXd jacobian(now_.size(), count);

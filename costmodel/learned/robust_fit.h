@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// Options for the search for numbers x; all are in the units of x or of residuals.
+// Options of the search for numbers x; all are in the units of x or of residuals.
 struct RobustFitOptions {
   std::vector<double> sigmas = {};  // how far each may be from its start, as a guess; one for each
   double scale = 1;                 // residuals well above it count by their size, not their square

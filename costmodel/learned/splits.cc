@@ -20,7 +20,7 @@ constexpr double kShapeFraction = 0.2;
 constexpr size_t kMostValues = 20;
 constexpr int kFolds = 5;
 
-// A number in [0, 1) that depends on the seed and a key alone.
+// Returns a number in [0, 1) that depends on the seed and a key alone.
 double Draw(uint64_t seed, uint64_t key) {
   return Random(Hash().Add(static_cast<int64_t>(seed)).Add(static_cast<int64_t>(key)).value())
       .Uniform();
@@ -43,7 +43,7 @@ std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const Sampl
   const size_t equals = what.find('=');
   const std::string name = what.substr(0, equals);
   const Key key = FindKey(name);
-  std::map<std::string, int> values;  // with the fold they fall into
+  std::map<std::string, int> values;  // each with its fold
   for (const Sample& sample : samples) values.emplace(key(sample), -1);
   std::vector<SampleSplit> splits;
   if (equals != std::string::npos) {

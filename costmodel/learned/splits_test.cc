@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// GEMMs of `shapes` (n, k) pairs, m = 1 to 4 each, on three GPU types.
+// Returns GEMMs of `shapes` pairs (n, k), with m = 1 to 4 each, on three GPU types.
 std::vector<Sample> Products(int shapes) {
   std::vector<Sample> samples;
   for (const char* gpu : {"a", "b", "c"}) {
@@ -68,7 +68,7 @@ TEST(SplitsTest, AShapeIsOnOneSideOnEveryGpu) {
   const SampleSplit split = MakeSplits("unseen-shape", samples, 1)[0];
   ExpectDisjointAndComplete(split, samples.size());
   EXPECT_NEAR(static_cast<double>(split.test.size()) / 6000, 0.2, 0.04);
-  std::map<int64_t, std::set<bool>> sides;  // by n, of which each has one k
+  std::map<int64_t, std::set<bool>> sides;  // by n, each of which has one k
   for (const int i : split.train) sides[samples[i].op.n].insert(false);
   for (const int i : split.test) sides[samples[i].op.n].insert(true);
   EXPECT_EQ(sides.size(), 500u);

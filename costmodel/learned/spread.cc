@@ -16,7 +16,8 @@ namespace {
 constexpr double kHeld = 0.8;  // share of rows for which an interval should hold
 constexpr double kLeastResidual = 0.005;
 constexpr double kWidening = 1.2;  // GPU types differ more than the samples show
-// Half of any interval, of a logarithm: a factor of 148 either way says that nothing is known.
+// The largest half of an interval of a logarithm: a factor of 148 either way says that nothing is
+// known.
 constexpr double kWidest = 5;
 
 // The residual that a share kHeld of the residuals does not exceed; 0 if there are none.

@@ -16,7 +16,7 @@ namespace stagecraft {
 
 class Spread {
  public:
-  Spread() = default;  // nothing was ever measured: wide
+  Spread() = default;  // wide: nothing was measured
 
   // Learns from the errors of a model on rows that it had not seen: `residuals` are absolute, one
   // for each row of `columns` features.
@@ -24,8 +24,8 @@ class Spread {
   // Learns from the errors of a model on GPU types that it had not seen.
   void LearnUnknown(std::vector<double> residuals);
 
-  // Sigmas of the logarithm of seconds, one for each row, at most 3.9. `nearness` is that of
-  // GpuSetting.
+  // Returns sigmas of the logarithm of seconds, one for each row, at most 3.9. `nearness` is that
+  // of GpuSetting.
   std::vector<double> Of(std::span<const float> features, size_t rows, double nearness) const;
 
   // Throws an InputError that begins with `name`.

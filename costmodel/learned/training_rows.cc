@@ -77,7 +77,7 @@ std::string WhySkipped(const Sample& sample) {
 }
 
 SkippedRows CountSkipped(std::span<const Sample> samples) {
-  // Many samples are alike in what decides the reason.
+  // The reason depends on these three alone, in which many samples are equal.
   std::map<std::tuple<std::string, DType, bool>, std::string> reasons;
   SkippedRows skipped;
   for (const Sample& sample : samples) {

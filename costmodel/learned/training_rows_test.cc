@@ -100,7 +100,7 @@ TEST(TrainingRowsTest, RowsAtTheFloorAreLeftOut) {
   EXPECT_EQ(RowsOf(Rows(samples), "stream").own.size(), 1u);
 }
 
-// A table may say fp8 of a GPU that has no such rate.
+// A table may have fp8 rows of a GPU type that has no such rate.
 TEST(TrainingRowsTest, RowsInAFormatThatTheGpuLacksAreLeftOut) {
   const std::vector<Sample> samples = {Of(Op::Gemm(DType::kFp8, 64, 64, 64)),
                                        Of(Op::Gemm(DType::kFp8, 64, 64, 64), "h100-sxm5-80gb")};

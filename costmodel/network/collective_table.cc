@@ -88,7 +88,7 @@ MeasuredGroup ReadGroup(const CsvRows& row) {
   return group;
 }
 
-// What joins the group: as its table states, else as its node type has it.
+// Returns the links that join the group: those that its table states, else those of its node type.
 std::optional<MeasuredFabric> FindFabric(const CsvRows& row, const MeasuredGroup& group,
                                          OpKind kind, const FabricOfNodes& of_nodes) {
   if (auto known = DescribeMeasured(group, fmt::format("{}:{}", row.name(), row.line()))) {

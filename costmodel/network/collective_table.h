@@ -35,27 +35,27 @@ struct GroupOnNodes {
   int stride = 1;
 };
 
-// The fabric that such a group sees; no value if the node type is not known, or has fewer devices.
+// Returns the fabric of such a group; no value if the node type is not known or has fewer devices.
 using FabricOfNodes = std::function<std::optional<Fabric>(const GroupOnNodes&)>;
 
-// The source of the tables that `import` makes of logs: the system of their rows is the cluster as
-// --cluster has it, and their site is the system alone.
+// The source in tables that `import` makes of logs. The system of their rows is the cluster as it
+// is written after --cluster, and their site is the system alone.
 inline constexpr std::string_view kNcclTestsSource = "nccl-tests";
 
-// Reads the bytes of a file, gzipped or not. `of_nodes`, if given, tells the links of GPUs
-// whose links neither the column `fabric` nor measured_fabric.h tells; a row whose links remain
-// unknown is skipped. Throws InputError:
-// "collectives.csv:3: op: got "sum", want all_reduce, all_gather, ...".
+// Reads the bytes of a file, gzipped or not. `of_nodes`, if given, returns the links of GPUs for
+// which neither the column `fabric` nor measured_fabric.h has any; a row whose links remain unknown
+// is skipped. Throws InputError: "collectives.csv:3: op: got "sum", want all_reduce, all_gather,
+// ...".
 CollectiveTable ParseCollectiveTable(std::string_view bytes, const std::string& path,
                                      const FabricOfNodes& of_nodes = {});
 
-// Whether a text that begins like this, gzipped or not, is such a table.
+// Whether these bytes, gzipped or not, are the beginning of such a table.
 bool IsCollectiveTable(std::string_view bytes);
 
-// Writes the same columns; fabrics are written out (fabric_words.h), and nodes are Fabric::nodes,
-// scale-up domains. Samples of one rank get valid = 0. Reading the table gives the same samples,
-// except for their site. Throws an InputError that names `path` for a group whose nodes have
-// unequal numbers of ranks, for which there is no column.
+// Returns a table of the same columns. Fabrics are written out (fabric_words.h), and the number of
+// nodes is Fabric::nodes, which counts scale-up domains. Samples of one rank get valid = 0. Reading
+// the table gives the same samples, except for their site. Throws an InputError that names `path`
+// for a group whose nodes have unequal numbers of ranks, for which there is no column.
 std::string FormatCollectiveTable(std::span<const NetworkSample> samples, const std::string& path);
 
 }  // namespace stagecraft

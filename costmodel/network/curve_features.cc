@@ -8,19 +8,19 @@
 namespace stagecraft {
 namespace {
 
-// Lengths, in units of the short range.
+// Ranges of the correlation and distances between curves, in units of the short range.
 constexpr double kLongRange = 8.6;
 constexpr double kLongShare = 0.14;
 constexpr double kSiteLatency = 2.2;
 constexpr double kSiteBandwidth = 0.56;
-// Routes through host memory are alike on every GPU type.
+// Routes through host memory are alike on all sites.
 constexpr double kSiteThroughHost = 0.05;
 constexpr double kOp = 1.1;
-constexpr double kGatherToScatter = 0.45;  // an all-gather runs like a reduce-scatter
+constexpr double kGatherToScatter = 0.45;  // all-gathers run like reduce-scatters
 constexpr double kOpAcrossNodes = 3.3;
 // A single message and a collective have only a narrow link in common. The value must not be less:
-// something that is like each of four collectives, which are not so like each other, is like
-// nothing that numbers can express, and weights grow without bound (a test checks the eigenvalues).
+// a curve that is like each of four collectives, which are less like each other, makes the matrix
+// of correlations indefinite, and weights grow without bound (a test checks the eigenvalues).
 constexpr double kMessageOnNarrowLink = 0.15;
 constexpr double kForced = 0.44;
 constexpr double kForcedToItsOwnChoice = 0.07;
@@ -32,9 +32,10 @@ constexpr double kMostNodes = 8;
 constexpr double kDoublingSharing = 0.07;
 constexpr double kDoublingGroups = 0.02;
 constexpr double kDoublingStride = 0.02;
-// InfiniBand and RoCE are crossed in a few microseconds, sockets and EFA are not.
+// InfiniBand and RoCE take a few microseconds, sockets and EFA take longer.
 constexpr Duration kMostRdmaLatency = 10_us;
-// If a source times a framework, its other collectives say more about this one.
+// Added in Likeness() between times of a framework's calls and times of collectives alone: other
+// collectives that are timed alike say more.
 constexpr double kFrameworkTiming = 3;
 
 double Doublings(double a, double b) { return std::abs(std::log2(a / b)); }
@@ -43,7 +44,7 @@ bool IsMessage(const CurveFeatures& curve) { return CollectiveOf(curve.kind).IsM
 
 bool IsOneNode(const CurveFeatures& curve) { return curve.network == NetworkClass::kNone; }
 
-// A rank alone on its node never uses the links inside.
+// Whether the links inside nodes are used: a rank alone on its node never uses them.
 bool UsesInside(const CurveFeatures& curve) { return IsOneNode(curve) || curve.ranks_per_node > 1; }
 
 // Whether the curves have nothing in common.

@@ -10,8 +10,8 @@
 
 namespace stagecraft {
 
-// What joins the nodes: nothing, a network with the latency of RDMA, a slower one, or one that
-// nobody states.
+// The network between the nodes: none, one with the latency of RDMA, a slower one, or one that no
+// source states.
 enum class NetworkClass { kNone, kRdma, kEthernet, kUnstated };
 
 struct CurveFeatures {
@@ -30,7 +30,7 @@ struct CurveFeatures {
   auto operator<=>(const CurveFeatures&) const = default;
 };
 
-// The features of an op that nobody measured; `device` gives the generation.
+// Returns the features of an op that was not measured; `device` gives the generation.
 CurveFeatures FeaturesOf(const Op& op, const Device& device);
 CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation);
 
@@ -38,18 +38,19 @@ CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation);
 // depends on the links.
 enum class Regime { kLatency, kBandwidth };
 
-// The correlation of the logarithms of measured / formula of two curves in one regime, 1 if the
-// curves are the same:
+// Returns the correlation of the logarithms of measured / formula of two curves in one regime,
+// which is 1 if the curves are the same:
 //
 //   0.86 exp(-d) + 0.14 exp(-d / 8.6)
 //
 // d is the sum of the differences (curve_features.cc). The correlation is 0 if the kinds of links
 // or the classes of networks differ, and between the bandwidth inside a node and that of ranks that
-// are each alone on theirs. The lengths were chosen by random search with the errors of the splits
-// in docs/cost-model.md in view.
+// are each alone on their node. The lengths were chosen by random search with the errors of the
+// splits in docs/cost-model.md in view.
 double Correlation(const CurveFeatures& a, const CurveFeatures& b, Regime regime);
 
-// The same regardless of where the curves were measured.
+// Returns how similar two curves are, from 0 to 1, wherever they were measured. Curves that were
+// timed in different ways are less similar.
 double Likeness(const CurveFeatures& a, const CurveFeatures& b);
 
 }  // namespace stagecraft

@@ -12,7 +12,7 @@ namespace stagecraft {
 namespace {
 
 constexpr double kGiga = 1e9;
-// One NVLink 2, NVLink 3 and 4 of a whole GPU, and bridges of a pair.
+// One NVLink 2, all NVLinks 3 and all NVLinks 4 of a GPU, and the bridges of a pair.
 constexpr Bandwidth kOneNvlink2 = Bandwidth(25 * kGiga);
 constexpr Bandwidth kNvlink3 = Bandwidth(300 * kGiga);
 constexpr Bandwidth kNvlink4 = Bandwidth(450 * kGiga);
@@ -21,21 +21,21 @@ constexpr int kGh200Peers = 3;  // four GPUs, a third of the links to each of th
 
 Link Nvlink(Bandwidth bandwidth) { return {LinkKind::kNvlink, kNvlinkLatency, bandwidth}; }
 Link Pcie(int generation) { return {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)}; }
-// Down to memory and up again crosses one PCIe 3 link each way, also with newer GPUs: the copies of
-// the host are the bottleneck.
+// A message goes down to host memory over one PCIe 3 link and up again over another. The rate is
+// the same with newer GPUs, because the host's copies are the bottleneck.
 Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, PcieBandwidth(3)}; }
 
-// Every node of V100 SXM is a hybrid cube mesh, whose best pair has two links: this is assumed if
-// nothing else is known about the pair.
+// Returns how many NVLinks join a pair of V100 SXM. Each of their nodes is a hybrid cube mesh,
+// whose best pair has two links: this is assumed if nothing else is known about the pair.
 int LinksOfPair(const MeasuredPlace& place) {
   constexpr int kOfBestPair = 2;
   const int known = MeasuredNetworks::Embedded().LinksOfPair(place);
   return known > 0 ? known : kOfBestPair;
 }
 
-// Rings over the first n of eight V100, or over every other one: the number of links that leave
-// each rank. Five have no ring: a chain of single links moves an all-reduce in bytes / link, which
-// is 2 (n-1)/n of a link as a ring counts it.
+// Returns the links of the rings over the first n of eight V100, or over every other one: the
+// number of rings is the number of links that leave each rank. Five have no ring: a chain of single
+// links moves an all-reduce in bytes / link, which is 2 (n-1)/n of a link as a ring counts it.
 Link CubeMesh(const MeasuredGroup& group) {
   constexpr double kRings[] = {1, 1, 1, 2, 4, 1.6, 2, 4, 6};
   constexpr double kRingsOfEveryOther = 2;
@@ -60,7 +60,7 @@ std::optional<Link> Intra(const MeasuredGroup& group) {
   if (gpu.starts_with("a100-pcie")) return is_pair ? Nvlink(kNvlink3) : Pcie(4);
   if (gpu.starts_with("h100-nvl")) return is_pair ? Nvlink(kNvlink3) : Pcie(5);
   if (gpu.starts_with("rtx3090")) return is_pair ? Nvlink(kRtx3090Bridge) : ThroughHost();
-  // The table: "its path is not NVLink", at 4 GB/s.
+  // The table says "its path is not NVLink", at 4 GB/s.
   if (gpu.starts_with("a40") || gpu.starts_with("rtx2080") || gpu.starts_with("titanrtx")) {
     return ThroughHost();
   }

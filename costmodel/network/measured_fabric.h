@@ -24,13 +24,14 @@ struct MeasuredFabric {
   int sharing = 1;  // groups that use the interfaces of each node at the same time
 };
 
-// The links that the column `fabric` states (fabric_words.h). If it has names instead, the nominal
-// bandwidths of these generations of links, as in datasheets, and between nodes what
-// MeasuredNetworks says. Groups of one shape fill their nodes, so the devices of a node over those
-// of a group are the number of groups that share its interfaces. In hybrid cube meshes there are as
-// many links as rings over the group's ranks use. Devices that are joined by PCIe alone and cannot
-// reach each other directly go through host memory. No value if the links of the GPU type are not
-// known. Throws an InputError that begins with `row` for a network that is not known.
+// Returns the links that the column `fabric` states (fabric_words.h). If it has names instead, they
+// are links with the nominal bandwidths of these generations, as in datasheets, and between nodes
+// the network that MeasuredNetworks has. Groups of one shape fill their nodes, so the devices of a
+// node over those of a group are the number of groups that share its interfaces. In hybrid cube
+// meshes there are as many links as rings over the group's ranks use. Devices that only PCIe joins
+// and that cannot reach each other directly communicate through host memory. No value if the links
+// of the GPU type are not known. Throws an InputError that begins with `row` for a network that is
+// not known.
 std::optional<MeasuredFabric> DescribeMeasured(const MeasuredGroup& group, const std::string& row);
 
 }  // namespace stagecraft

@@ -38,7 +38,7 @@ std::vector<std::string> Parts(std::string_view fabric) {
   return parts;
 }
 
-// nullptr for a name that is no column of MeasuredPlace.
+// Returns the column of this name; nullptr if MeasuredPlace has none.
 const std::string* Column(const MeasuredPlace& place, const std::string& name) {
   if (name == "source") return &place.source;
   if (name == "system") return &place.system;

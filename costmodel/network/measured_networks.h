@@ -22,27 +22,27 @@ class MeasuredNetworks {
   // All interfaces of one node, one direction.
   struct Interfaces {
     Link link;
-    bool is_stated = true;  // false: nobody says what it was, and the link bounds nothing
+    bool is_stated = true;  // false: no source says what it was, and the link bounds nothing
   };
 
-  // The data/measured_networks.textproto that is embedded in the binary, read at the first call.
+  // Returns the data/measured_networks.textproto in the binary, which is read at the first call.
   static const MeasuredNetworks& Embedded();
   // Reads a MeasuredNetworksProto in text format. Throws an InputError that begins with `name`.
   static MeasuredNetworks Parse(const std::string& text, const std::string& name);
 
-  // What joins the nodes, by the first part of `fabric` that is known; " + " separates parts.
-  // Throws an InputError that begins with `row` if none is known.
+  // Returns the network between the nodes, by the first part of `fabric` that is known; " + "
+  // separates parts. Throws an InputError that begins with `row` if none is known.
   Interfaces Between(const std::string& fabric, const std::string& row) const;
 
-  // How many NVLinks join the two ranks of a group; 0 if it is not known.
+  // Returns how many NVLinks join the two ranks of a group; 0 if it is not known.
   int LinksOfPair(const MeasuredPlace& place) const;
-  // How many devices of a node share its interfaces, in groups of one shape that fill the node; 0
-  // if groups run alone.
+  // Returns how many devices of a node share its interfaces, in groups of one shape that fill the
+  // node; 0 if groups run alone.
   int SharingDevices(const MeasuredPlace& place) const;
 
   // Whether a source times a framework's call rather than the collective alone.
   bool TimesFramework(std::string_view source) const;
-  // The site of a row: machines, network and software that are one.
+  // Returns the site of a row: machines, network and software that are one.
   std::string Site(const MeasuredPlace& place) const;
 
  private:

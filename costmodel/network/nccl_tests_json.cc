@@ -14,12 +14,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-// NCCL's version as one number: 10000 x major + 100 x minor + patch since 2.9.
+// Since version 2.9, NCCL's version as one number is 10000 x major + 100 x minor + patch.
 constexpr int64_t kMajor = 10'000;
 constexpr int64_t kMinor = 100;
 constexpr int kNoRoot = -1;
 
-// What `parent` has at `key`, null where there is nothing.
+// Returns the value that `parent` has at `key`; null if there is none.
 const Json& At(const Json& parent, const char* key) {
   static const Json nothing;
   return parent.is_object() && parent.contains(key) ? parent[key] : nothing;
@@ -29,7 +29,7 @@ std::string Text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// Empty where nothing is said.
+// Returns the value at `key` as text; empty if there is none.
 std::string WordAt(const Json& parent, const char* key) {
   const Json& value = At(parent, key);
   return value.is_null() ? "" : Text(value);
@@ -52,7 +52,7 @@ std::string Software(const Json& version) {
   return fmt::format("nccl-{}.{}.{}", code / kMajor, code % kMajor / kMinor, code % kMinor);
 }
 
-// What was started, without its folder: the first of the arguments.
+// Returns the name of the program, without its folder: the first of the arguments.
 std::string Program(const Json& arguments) {
   if (!arguments.is_array() || arguments.empty() || !arguments[0].is_string()) return "";
   return std::filesystem::path(arguments[0].get<std::string>()).filename().string();

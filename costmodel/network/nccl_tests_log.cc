@@ -38,7 +38,8 @@ void CheckComplete(NcclTestsOutput* output, const std::string& path) {
   NcclTestsLog& log = output->log;
   if (log.ranks.empty()) FailNcclTests(path, "devices", "none", "every rank's host and GPU");
   const size_t per_process = static_cast<size_t>(output->gpus_per_process);
-  // One process lists the GPUs that it drives; lists that are cut short are of one node.
+  // A process lists the GPUs that it drives. If a list is cut short, its missing GPUs are on the
+  // same node.
   while (log.ranks.size() < per_process) log.ranks.push_back(log.ranks.back());
   if (log.ranks.size() % per_process != 0) {
     FailNcclTests(path, "devices", fmt::format("{} ranks", log.ranks.size()),
@@ -47,8 +48,8 @@ void CheckComplete(NcclTestsOutput* output, const std::string& path) {
   if (log.rows.empty()) FailNcclTests(path, "rows", "none", "at least one size");
 }
 
-// The collective whose word or program the name contains; no value if there is none. Throws if
-// there are several.
+// Returns the collective whose word or program the name contains; no value if there is none. Throws
+// if there are several.
 std::optional<OpKind> KindIn(const std::string& name, const std::string& path) {
   std::optional<OpKind> found;
   for (const auto& collective : Collectives()) {
@@ -61,12 +62,13 @@ std::optional<OpKind> KindIn(const std::string& name, const std::string& path) {
   return found;
 }
 
-// The collective that sums up for all ranks and has the ratio busbw / algbw of the last row, which
-// is the most precise; no value if several have it or none.
+// Returns the collective that leaves sums on all ranks and has the ratio busbw / algbw of the last
+// row, which is the most precise; no value if none or several have it.
 std::optional<OpKind> KindOfBandwidths(const NcclTestsOutput& output) {
   const NcclTestsOutput::Printed& last = output.printed.back();
   if (!last.reduces) return std::nullopt;
-  if (output.log.ranks.size() == 1) return OpKind::kAllReduce;  // a copy in memory, as any
+  // On one rank every collective is a copy in memory.
+  if (output.log.ranks.size() == 1) return OpKind::kAllReduce;
   std::optional<OpKind> found;
   for (const Collective& collective : Collectives()) {
     if (!collective.reduces || collective.after == Holding::kOne) continue;
@@ -107,8 +109,8 @@ void CheckBandwidths(const NcclTestsOutput& output) {
   }
 }
 
-// Whether the beginning of a JSON object has the key, not one of the objects in it: PyTorch's
-// traces name NCCL's version, too.
+// Whether the beginning of a JSON object has the key itself, and not only in an object inside it:
+// PyTorch's traces name NCCL's version, too.
 bool HasTopLevelKey(std::string_view head, std::string_view key) {
   int depth = 0;
   for (size_t at = 0; at < head.size(); ++at) {

@@ -29,10 +29,10 @@ struct NcclTestsLog {
   OpKind kind = OpKind::kAllReduce;
   std::vector<Rank> ranks;        // by rank; at least one
   std::vector<Row> rows;          // with ascending bytes, all > 0; at least one
-  std::string dtype;              // "fp32", or as printed; empty where it is not
-  std::string software = "nccl";  // "nccl-2.21.5" where the version is printed
+  std::string dtype;              // "fp32", or as printed; empty if none is printed
+  std::string software = "nccl";  // "nccl-2.21.5" if the version is printed
 
-  // Numbers of ranks by host, in the order of the hosts' first ranks.
+  // Returns the number of ranks of each host, in the order of the hosts' first ranks.
   std::vector<int> RanksByHost() const;
 };
 
@@ -44,7 +44,7 @@ struct NcclTestsLog {
 NcclTestsLog ParseNcclTestsLog(std::string_view text, const std::string& path,
                                std::optional<OpKind> kind = std::nullopt);
 
-// Whether a text that begins like this is such a log.
+// Whether `text` is the beginning of such a log.
 bool IsNcclTestsLog(std::string_view text);
 
 }  // namespace stagecraft

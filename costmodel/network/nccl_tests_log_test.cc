@@ -46,7 +46,7 @@ TEST(NcclTestsLogTest, TodaysColumnsAreRead) {
   EXPECT_EQ(log.rows[0].time, Duration::Nanoseconds(30'120));
 }
 
-// `from` in the log, once, is `to`.
+// Returns the log with the first `from` replaced by `to`.
 std::string With(const std::string& from, const std::string& to) {
   std::string text = kNewLog;
   text.replace(text.find(from), from.size(), to);
@@ -119,8 +119,8 @@ TEST(NcclTestsLogTest, TheCollectiveMayBeInTheName) {
   EXPECT_EQ(ParseNcclTestsLog(text, "sendrecv_perf.log").kind, OpKind::kSendRecv);
 }
 
-// At two ranks a reduction to one rank has the bus bandwidth of one to all.
-TEST(NcclTestsLogTest, ASumForOneRankIsNoneOfOurs) {
+// With two ranks, a reduction to one rank has the same bus bandwidth as an all-reduce.
+TEST(NcclTestsLogTest, AReductionToOneRankIsRefused) {
   EXPECT_NE(ErrorOf([] {
               ParseNcclTestsLog(With("     -1 ", "      0 "), "x.log");
             }).find("x.log: collective: got \"x.log\", want its name"),

@@ -10,7 +10,7 @@
 namespace stagecraft {
 
 struct NcclTestsOutput {
-  // What is printed beside a time.
+  // The values that are printed beside a time.
   struct Printed {
     std::string place;  // "ar.log:17", "ar.json: results[3]"
     double algorithm_gb_per_s = 0;
@@ -23,7 +23,7 @@ struct NcclTestsOutput {
   int gpus_per_process = 1;
 };
 
-// Throws "PLACE: key: got "...", want ...", cut to a readable length.
+// Throws the InputError "PLACE: key: got "...", want ...", cut to a readable length.
 [[noreturn]] void FailNcclTests(const std::string& place, std::string_view key,
                                 std::string_view got, std::string_view want);
 

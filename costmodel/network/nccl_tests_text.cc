@@ -1,4 +1,4 @@
-// nccl-tests as it prints: comments, a header line, a row for each size.
+// Reads the text that nccl-tests prints: comments, a header line, and a row for each size.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -58,8 +58,8 @@ class Reader {
     return true;
   }
 
-  // What NCCL_DEBUG makes the library print among the test's own lines:
-  // "NCCL version 2.21.5+cuda12.4", "node0:4242:4242 [0] NCCL INFO ...".
+  // Reads a line that NCCL_DEBUG makes the library print among the test's own lines, and returns
+  // whether it is one: "NCCL version 2.21.5+cuda12.4", "node0:4242:4242 [0] NCCL INFO ...".
   bool ReadNcclsOwn(const Words& words) {
     const auto nccl = std::find(words.begin(), words.end(), "NCCL");
     if (words.end() - nccl < 2) return false;
@@ -123,7 +123,7 @@ class Reader {
     return value;
   }
 
-  // Empty where the header has no such column.
+  // Returns the word in a column; empty if the header has no such column.
   std::string_view WordIn(const Words& words, std::string_view column) const {
     const auto found = std::find(header_.begin(), header_.end(), column);
     return found == header_.end() ? std::string_view() : words[found - header_.begin()];

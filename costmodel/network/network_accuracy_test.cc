@@ -1,4 +1,4 @@
-// The marks of accuracy on the shared tables of collectives.
+// The accuracy that the network model must have on the shared tables of collectives.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,8 @@ class NetworkAccuracyTest : public testing::Test {
 
   using Claim = std::function<bool(const NetworkSample&)>;
 
-  // MAPE of the test rows of at least this many bytes; `unseen` ones train nothing.
+  // Returns the MAPE of the test rows of at least this many bytes; rows for which `is_unseen` is
+  // true train nothing.
   double Mape(const Claim& is_test, const Claim& is_unseen, int64_t least_bytes) {
     SampleSplit split;
     for (int i = 0; i < static_cast<int>(samples_.size()); ++i) {
@@ -60,8 +61,8 @@ class NetworkAccuracyTest : public testing::Test {
   static inline std::vector<NetworkSample> samples_;
 };
 
-// Correlations of numbers have no negative eigenvalue; else weights mean nothing.
-TEST_F(NetworkAccuracyTest, CorrelationsOfMeasuredCurvesAreOnesOfNumbers) {
+// A matrix of correlations has no negative eigenvalue; otherwise weights would mean nothing.
+TEST_F(NetworkAccuracyTest, CorrelationsOfMeasuredCurvesHaveNoNegativeEigenvalue) {
   std::vector<int> all(samples_.size());
   std::iota(all.begin(), all.end(), 0);
   const std::vector<TimeCurve> curves = MakeCurves(samples_, all);
@@ -82,7 +83,7 @@ TEST_F(NetworkAccuracyTest, SizesLeftOut) {
   EXPECT_LE(accuracy.mape, 0.04);
 }
 
-// The goal is 10 %; docs/cost-model.md says where the rest is.
+// The goal is 10 %; docs/cost-model.md says where the rest of the error comes from.
 TEST_F(NetworkAccuracyTest, GroupsLeftOut) {
   const NetworkAccuracy accuracy = Run("leave-out:group");
   RecordProperty("mape", fmt::format("{:.4f}", accuracy.mape));

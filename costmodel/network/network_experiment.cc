@@ -21,7 +21,7 @@ namespace {
 
 using Predictions = std::vector<NetworkPrediction>;
 
-// Predictions as simulations with this model of collectives would make them.
+// Returns the predictions that simulations with this model of collectives would make.
 Predictions Simulated(const NetworkModel& network, std::span<const NetworkSample> samples,
                       std::span<const int> test) {
   std::map<std::string, std::vector<int>> by_gpu;
@@ -48,7 +48,7 @@ std::map<std::string, std::vector<int>> BySite(std::span<const NetworkSample> sa
   return sites;
 }
 
-// Predicts each sample at its own site where the model was trained on rows of that site.
+// Predicts each sample at its own site if the model was trained on rows of that site.
 Predictions PredictAtHomes(const NetworkModel& model, std::span<const NetworkSample> samples,
                            std::span<const int> test) {
   Predictions predictions;
@@ -160,8 +160,8 @@ class Runner {
     return judging;
   }
 
-  // Twenty times a few rows of each site are drawn; the others are predicted by a model that has
-  // these and is at home there, and by one that has none of them.
+  // A few rows of each site are drawn, twenty times. The other rows are predicted by a model that
+  // has learned these and is at home there, and by one that has not.
   void Calibrate(const NetworkModel& model, const Predictions& uncalibrated) {
     std::map<int, const NetworkPrediction*> without;
     std::vector<int> test;

@@ -1,9 +1,9 @@
 // Experiment on measured collectives: how well samples are predicted by models that were not fitted
 // on them.
 //
-// Models are judged by what simulations ask: LearnedModel::Predict() of the collective over the
-// group's fabric, with the network model that was fitted on the other samples. The model is at home
-// at the sample's site if that has other samples, as with `fit --cluster`.
+// Models are judged by the call that simulations make, LearnedModel::Predict() of the collective
+// over the group's fabric, with the network model that was fitted on the other samples. The model
+// is at home at the sample's site if that has other samples, as with `fit --cluster`.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@
 namespace stagecraft {
 
 // `spec` is one of
-//   random:FRACTION       so much of the rows, drawn by the seed
+//   random:FRACTION       this share of the rows, drawn by the seed
 //   leave-out:KEY=VALUE   rows with that group (nodes x ranks x groups x stride), bytes,
 //                         gpu, source, system, site, op or dtype
-//   leave-out:KEY         every value in turn; more than 64 are dealt into 64, in
-//                         order, so that neighbours are never left out together
+//   leave-out:KEY         every value in turn; more than 64 values are dealt into
+//                         64 groups, in order, so that neighbours are in different ones
 //   none                  every row is a test row and none trains
 // Throws InputError for anything else, and if nothing is left on a side.
 std::vector<SampleSplit> MakeNetworkSplits(const std::string& spec,
@@ -39,18 +39,19 @@ struct NetworkPrediction {
   double spread = 0;
 };
 
-// Errors over the rows of one op, GPU type and site, or over all rows.
+// The errors over the rows of one op, GPU type and site, or over all rows.
 struct NetworkAccuracy : ErrorSummary {
   std::string op, gpu, site;
   double formula_mape = 0;  // by NCCL's own model alone; a share
-  // The row with the largest message (of several, the first with most ranks), measured and
-  // predicted; if it has several predictions, their mean. Its error is that of its time.
+  // The row with the largest message (of several such rows, the first of those with the most
+  // ranks), measured and predicted; if it has several predictions, their mean. The error of the
+  // bandwidth is that of the time.
   Bytes largest;
   Bandwidth bus_measured, bus_predicted;
   std::optional<ErrorSummary> uncalibrated;  // of the same rows without calibration
 };
 
-// How often the rows that calibrate are drawn anew.
+// How many times the rows that calibrate are drawn.
 inline constexpr int kNetworkCalibrationDraws = 20;
 
 struct NetworkExperimentOptions {
@@ -76,13 +77,13 @@ struct NetworkExperiment {
 inline constexpr const char* kUnstatedNetwork =
     "cross a network that nobody states, so that no cluster describes it";
 
-// Why no simulation could ask for what was measured; nullptr if one can.
+// Returns why no simulation could ask for what was measured; nullptr if one could.
 const char* WhyNotSimulated(const NetworkSample& sample);
 
 NetworkExperiment RunNetworkExperiment(std::span<const NetworkSample> samples,
                                        const NetworkExperimentOptions& options);
 
-// The same for one division into training and test rows, however it was made.
+// Predicts the test rows of one division into training and test rows, however it was made.
 std::vector<NetworkPrediction> PredictLeftOut(std::span<const NetworkSample> samples,
                                               const SampleSplit& split);
 NetworkAccuracy Summarise(std::span<const NetworkSample> samples,

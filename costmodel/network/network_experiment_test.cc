@@ -25,7 +25,7 @@ NetworkSample Sample(int64_t bytes, int ranks) {
 }
 
 // Rows that calibrate are drawn several times, so that a row has several predictions.
-TEST(NetworkExperimentTest, OfTheLargestMessageTheMeanOfAllPredictionsIsTold) {
+TEST(NetworkExperimentTest, TheLargestMessageGetsTheMeanOfAllItsPredictions) {
   const std::vector<NetworkSample> samples = {Sample(1000, 8), Sample(4000, 4), Sample(4000, 8),
                                               Sample(4000, 8), Sample(2000, 8)};
   const auto prediction = [](int sample, Duration time) {
@@ -35,7 +35,7 @@ TEST(NetworkExperimentTest, OfTheLargestMessageTheMeanOfAllPredictionsIsTold) {
       prediction(0, 9_us), prediction(2, 50_us),  prediction(1, 9_us), prediction(2, 100_us),
       prediction(3, 9_us), prediction(2, 200_us), prediction(4, 9_us)};
   const double measured = BusBandwidth(samples[2].op, 100_us).bytes_per_s();
-  // Twice, once and half as fast, in whatever order they come.
+  // The predictions are twice, once and half as fast as the measurement, in any order.
   const double mean = measured * (2 + 1 + 0.5) / 3;
   Random random(1);
   for (int order = 0; order < 20; ++order) {

@@ -17,10 +17,11 @@
 namespace stagecraft {
 namespace {
 
-// Noise of a curve's ratios around what is smooth over groups, in units of their variance.
+// The noise of a curve's ratios around values that are smooth over groups, in units of their
+// variance.
 constexpr double kNoise = 0.04;
 constexpr double kLeastWeight = 1e-4;
-// An op is priced as on the few measured sites most like its fabric.
+// An op at no measured site is priced as on the few measured sites most like its fabric.
 constexpr size_t kMostSites = 3;
 constexpr double kLeastShare = 0.05;
 
@@ -32,7 +33,7 @@ struct NetworkModel::Factors {
   std::array<Eigen::LDLT<Eigen::MatrixXd>, kRegimes.size()> of;
 };
 
-// Curves priced so far. They refer to nothing, so copies of a model share them.
+// The curves that were priced so far. They refer to nothing else, so copies of a model share them.
 class NetworkModel::Prices {
  public:
   // What a curve was priced from.
@@ -95,7 +96,7 @@ void CheckCount(const std::vector<TimeCurve>& curves) {
                                curves.size(), kMostCurves));
 }
 
-// A rank alone has nothing to do.
+// A collective of one rank takes no time.
 NetworkEstimate Nothing() { return {}; }
 
 }  // namespace
@@ -152,7 +153,7 @@ NetworkModel NetworkModel::Without(std::span<const std::string> sites) const {
   return NetworkModel(std::move(left), is_left(home_) ? home_ : "");
 }
 
-// An op is timed in the same way as the measurements of its home, which are all timed alike.
+// Ops are timed like the measurements of the home site, which are all timed alike.
 void NetworkModel::TakeHome(const std::string& site) {
   home_ = site;
   const auto at_home = std::find_if(curves_.begin(), curves_.end(), [&](const TimeCurve& curve) {
@@ -231,7 +232,7 @@ CurveWeights NetworkModel::WeighAnywhere(const CurveFeatures& target) const {
     }
     weights.variance += share * at_site.variance;
   }
-  // What the op has in common with no site is not known.
+  // The part of the op that has nothing in common with any site is not known.
   weights.variance = std::max(weights.variance, 1 + sites[0].first);
   return weights;
 }

@@ -29,19 +29,20 @@ class NetworkModelProto;
 
 // Immutable; all methods but Fit() may be called from any thread. Priced curves are kept, 2 KB for
 // each kind of collective and fabric, at most kMostPriced of them, and shared with copies of the
-// model. What comes after these is priced anew each time.
+// model. Further ones are priced anew each time.
 class NetworkModel {
  public:
-  // GPU types must be in the catalogue. Without samples the model is the formula alone. Fit() and
-  // With() throw InputError for what a file could not hold: kMostCurves, kMostLogRatio.
+  // Fits a model to the samples. GPU types must be in the catalogue. Without samples the model is
+  // the formula alone. Fit() and With() throw InputError for curves that a file could not hold: see
+  // kMostCurves and kMostLogRatio.
   static NetworkModel Fit(std::span<const NetworkSample> samples, std::span<const int> train);
   static NetworkModel Fit(std::span<const NetworkSample> samples);
 
-  // Predicts ops that are collectives, on no measured site, or on home(). This is the only way in
-  // which simulations are priced and evaluations judge.
+  // Predicts ops, all of which must be collectives, at home() or else at no measured site. Both
+  // simulations and evaluations get their times only here.
   std::vector<NetworkEstimate> Predict(std::span<const Op> ops, const Device& device) const;
 
-  // The site whose curves count first for ops; empty: none.
+  // The site whose curves count first for all ops; empty if there is none.
   const std::string& home() const { return home_; }
   NetworkModel WithHome(const std::string& site) const;
   // A copy that has the curves of these samples too; they replace curves of the same features.
@@ -54,7 +55,8 @@ class NetworkModel {
   // Whether some of the curves were measured at this site.
   bool HasSite(const std::string& site) const;
 
-  // 32 MB. A cluster has some tens of kinds of groups, a search over plans hundreds.
+  // Together they take 32 MB. A cluster has some tens of kinds of groups, a search over plans
+  // hundreds.
   static constexpr size_t kMostPriced = 16384;
   size_t priced() const;  // how many are kept
 
@@ -62,9 +64,10 @@ class NetworkModel {
   static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name);
   NetworkModelProto ToProto() const;
   static NetworkModel Read(const std::string& path);
-  // Whether the file is such a model, whole or damaged, by its first bytes or its keys.
+  // Whether the file is such a model, whole or damaged. It is recognised by its first bytes or its
+  // keys.
   static bool IsModelFile(const std::string& path);
-  // The model in the binary, read at the first call.
+  // Returns the model in the binary, which is read at the first call.
   static const NetworkModel& Shipped();
 
  private:

@@ -1,4 +1,4 @@
-// NetworkModel from and to its proto, files and the binary.
+// Converts NetworkModel from and to its proto, and reads it from files and the binary.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,13 +22,13 @@ constexpr int kMostRanks = 1 << 24;
 constexpr double kMostSize = 63;
 constexpr double kMostRegime = 64;
 
-// How the fields `schema` and `curves` begin; no other model uses their numbers.
+// The bytes with which the fields `schema` and `curves` begin; no other model uses their numbers.
 constexpr std::string_view kBinarySchema = "\x90\x03";
 constexpr std::string_view kBinaryCurves = "\x9a\x03";
 
 constexpr const char* kNetworks[] = {"none", "rdma", "ethernet", "unstated"};
 
-// A value of an enum without gaps by its name; `count` of them.
+// Returns the value of this name of an enum with values from 0 to count - 1.
 template <typename Enum>
 Enum ByName(const std::string& text, int count, const std::string& path, const char* field) {
   for (int value = 0; value < count; ++value) {

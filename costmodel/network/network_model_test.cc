@@ -20,7 +20,7 @@
 namespace stagecraft {
 namespace {
 
-// Eight A100 of 300 GB/s a node, a 25 GB/s interface each.
+// Returns a fabric of A100, each with NVLinks of 300 GB/s and an interface of 25 GB/s.
 Fabric A100s(int nodes, int ranks_per_node) {
   Fabric fabric;
   fabric.ranks = nodes * ranks_per_node;
@@ -46,7 +46,7 @@ NetworkSample Sample(int64_t bytes, const Fabric& fabric, Duration time) {
   return sample;
 }
 
-// Twice what the formula says, at sizes of one octave each.
+// Returns samples that take twice the time of the formula, at sizes one octave apart.
 std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
   std::vector<NetworkSample> samples;
   for (int size = 10; size <= 30; ++size) {
@@ -59,7 +59,7 @@ std::vector<NetworkSample> TwiceTheFormula(const Fabric& fabric) {
   return samples;
 }
 
-// What the model says of the sample's op on an A100.
+// Returns the model's prediction for the sample's op on an A100.
 NetworkEstimate Predict(const NetworkModel& model, const NetworkSample& sample) {
   const Op ops[] = {sample.op};
   return model.Predict(ops, TestGpu(Generation::kAmpere))[0];
@@ -73,7 +73,7 @@ TEST(NetworkModelTest, WithoutSamplesItIsTheFormula) {
   EXPECT_EQ(estimate.estimate.basis, Basis::kAnalytical);
 }
 
-// 1 GiB: latency is nothing. A tenth of one step more, of n - 1 each way.
+// At 1 GiB latency is nothing. A ring takes a tenth of a step more than its n - 1 steps each way.
 TEST(NetworkModelTest, ARingInsideANodeTakesPartOfAStepMore) {
   const NetworkModel model = NetworkModel::Fit({});
   for (const int ranks : {2, 4, 8}) {
@@ -124,7 +124,7 @@ TEST(NetworkModelTest, AnOpElsewhereIsPricedAsOnTheFabricMostLikeIt) {
   EXPECT_GT(blackwell.estimate.spread, ampere.estimate.spread);
 }
 
-// What was priced before is not what holds at another home.
+// Prices of a model without a home site are not used at a home site.
 TEST(NetworkModelTest, AModelAtHomePricesAnew) {
   const NetworkModel model = NetworkModel::Fit(TwiceTheFormula(A100s(1, 8)));
   const Op ops[] = {Op::Collective(OpKind::kAllReduce, Bytes(3 << 20), A100s(1, 8))};
@@ -134,7 +134,8 @@ TEST(NetworkModelTest, AModelAtHomePricesAnew) {
   EXPECT_EQ(model.Predict(ops, gpu)[0].estimate.basis, Basis::kLearned);
 }
 
-// Whatever the source times, a group that was measured at home is interpolated over size.
+// A group that was measured at the home site is interpolated over size, whether its source times
+// collectives or a framework.
 TEST(NetworkModelTest, HomesAreTimedAsTheirMeasurementsAre) {
   std::vector<NetworkSample> samples = TwiceTheFormula(A100s(1, 8));
   for (NetworkSample& sample : samples) sample.timing = Timing::kFramework;
@@ -203,7 +204,8 @@ TEST(NetworkModelTest, EveryNumberOfAKnotHasARange) {
   const NetworkModelProto proto = NetworkModel::Fit(TwiceTheFormula(A100s(2, 8))).ToProto();
   const int last = proto.curves(0).sizes_size() - 1;
   const float nan = std::nanf(""), infinity = HUGE_VALF;
-  // The value goes into the last knot: sizes must ascend, and there a large one still does.
+  // The value goes into the last knot, where a large size leaves sizes in ascending order, as they
+  // must be.
   const auto refusal = [&](const char* field, float value) {
     NetworkModelProto bad = proto;
     TimeCurveProto& curve = *bad.mutable_curves(0);
@@ -228,8 +230,8 @@ TEST(NetworkModelTest, EveryNumberOfAKnotHasARange) {
   EXPECT_EQ(refusal("ratios", -20), "");
 }
 
-// 2^36.125 is the border of two quarters of an octave: sizes on either side of it are one
-// number in a file.
+// 2^36.125 is the border between two quarters of an octave: sizes just below and above it are the
+// same number in a file.
 TEST(NetworkModelTest, WhatIsFittedCanBeReadBack) {
   std::vector<NetworkSample> samples;
   for (int step = -3; step <= 3; ++step) {
@@ -290,8 +292,8 @@ TEST(NetworkModelTest, NoLinkCarriesMoreThanItsBandwidthAndMoreBytesAreNeverFast
   }
 }
 
-// 1 GiB over 16 to 1,024 A100 with an interface of 200 Gb/s each: what the 16 and 32
-// ranks of ND A100 v4 reach (125 GB/s), and hardly less.
+// With 1 GiB and an interface of 200 Gb/s each, 16 to 1,024 A100 reach about as much as the 16 and
+// 32 ranks of ND A100 v4 (125 GB/s), and 16,384 not less than half of it.
 TEST(NetworkModelTest, ManyNodesRunAtWhatTwoAndFourReach) {
   for (const int nodes : {2, 4, 16, 128, 2048}) {
     const Op op = Op::Collective(OpKind::kAllReduce, Bytes(1 << 30), A100s(nodes, 8));
@@ -308,8 +310,8 @@ TEST(NetworkModelTest, ManyNodesRunAtWhatTwoAndFourReach) {
   }
 }
 
-// Fabrics that nobody measured for us: of 1 GiB, between a quarter of the nominal
-// bandwidth and all of it.
+// On fabrics without measurements, 1 GiB runs at more than a quarter of the nominal bandwidth and
+// less than all of it.
 TEST(NetworkModelTest, UnknownFabricsRunBelowTheirLinks) {
   const auto domain = [](int ranks, LinkKind kind, double gb_per_s) {
     Fabric fabric = A100s(1, ranks);

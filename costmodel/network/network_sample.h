@@ -17,10 +17,10 @@ enum class Timing { kCollective, kFramework };
 struct NetworkSample {
   Op op;             // a collective; its fabric is nominal, this group's share of it
   std::string gpu;   // id in the device catalogue
-  std::string node;  // id in the node catalogue; empty: none of it
+  std::string node;  // id in the node catalogue; empty: not in it
   std::string site;  // machines, network and software that are one: their times can be compared
   Timing timing = Timing::kCollective;
-  // False if nobody says what joins the nodes: `inter` is then a guess that bounds nothing.
+  // False if no source says what joins the nodes: `inter` is then a guess that bounds nothing.
   bool is_network_stated = true;
   // How many groups ran at the same time, with consecutive ranks `stride` apart in the order of the
   // nodes; `sharing` of them used the interfaces of each node.
@@ -37,10 +37,11 @@ struct NetworkSample {
   friend bool operator==(const NetworkSample&, const NetworkSample&) = default;
 };
 
-// As nccl-tests counts it: the buffer's bytes over the time, times the collective's bus factor.
+// Returns the bus bandwidth as nccl-tests counts it: the buffer's bytes over the time, times the
+// collective's bus factor.
 Bandwidth BusBandwidth(const Op& op, Duration time);
 
-// "2x16x1x1": nodes, ranks, groups and stride.
+// Returns "2x16x1x1": nodes, ranks, groups and stride.
 std::string GroupLabel(const NetworkSample& sample);
 
 }  // namespace stagecraft

@@ -56,8 +56,8 @@ TEST(CollectiveTableTest, ARowIsAnOpOverNominalLinks) {
   EXPECT_EQ(GroupLabel(sample), "4x8x4x4");
 }
 
-// Nodes of V100 are hybrid cube meshes: one NVLink of 25 GB/s joins the first two,
-// two the best pair, and eight have six rings.
+// Nodes of V100 are hybrid cube meshes: one NVLink of 25 GB/s joins the first two GPUs, two join
+// the best pair, and all eight have six rings.
 TEST(CollectiveTableTest, PairsOfAMeshHaveTheLinksThatJoinThem) {
   const struct {
     std::string row;
@@ -214,8 +214,8 @@ std::string TwoNodes(const std::string& words) {
   return fmt::format("s,y,a100-sxm4-40gb,,2,2,{},all_reduce,nccl,auto,fp16,1,1,4,8,1,0,1,", words);
 }
 
-// What joins nodes is never guessed: words that name no known network are refused, in
-// whatever company they stand.
+// The network between nodes is never guessed: words that name no known network are refused,
+// whatever other words are beside them.
 TEST(CollectiveTableTest, UnknownNetworksBetweenNodesAreRefused) {
   for (const std::string network :
        {"", "PCIe4", "NVLink3/NVSwitch", "unknown", "400G", "Slingshot", "110GbE", "IB100G-ish"}) {
@@ -239,7 +239,7 @@ TEST(CollectiveTableTest, ANetworkThatItsTableCallsUnknownIsMarked) {
   EXPECT_TRUE(is_stated("10GbE"));
 }
 
-// Facts of sources are data: who is not in the table is taken at the columns' word.
+// Facts about sources are data: for a source that is not in the table, the columns alone count.
 TEST(CollectiveTableTest, SitesAndTimingAreAsTheTableOfSourcesSays) {
   const auto sample = [](const std::string& source) {
     return Parse(source +
@@ -272,8 +272,8 @@ TEST(MeasuredNetworksTest, BadTablesSayWhere) {
   }
 }
 
-// How many rows of a table of the shared data there are, and how many of them are valid,
-// counted without the reader of tables.
+// The number of rows of a shared table, and how many of them are valid, counted without the reader
+// of tables.
 struct RowCount {
   size_t all = 0, valid = 0;
 };

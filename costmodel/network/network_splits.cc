@@ -31,7 +31,7 @@ Key FindKey(const std::string& name) {
       name));
 }
 
-// Shorter texts come first, so that numbers ascend.
+// An order in which shorter texts come first, so that numbers ascend.
 struct ByLength {
   bool operator()(const std::string& a, const std::string& b) const {
     return a.size() != b.size() ? a.size() < b.size() : a < b;

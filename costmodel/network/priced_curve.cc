@@ -7,25 +7,26 @@
 namespace stagecraft {
 namespace {
 
-// The regimes over which weights go from latency to bandwidth.
+// Weights go from latency to bandwidth between regime 0 and this one.
 constexpr double kLastRegime = 11;
 
-// Spread of log time: of repeated runs, of what groups have in common, of sites, and of the formula
-// where nothing like it was measured. From the residuals of the splits (docs/cost-model.md).
+// Spreads of the logarithm of a time: of repeated runs, of groups that have something in common, of
+// sites, and of the formula for groups unlike all measured ones. From the residuals of the splits
+// (docs/cost-model.md).
 constexpr double kSpreadOfRuns = 0.06;
 constexpr double kSpreadOfGroups = 0.5;
 constexpr double kSpreadOfSites = 0.2;
 constexpr double kSpreadOfFormula = 0.6;
-// The variance that is left up to which a curve still says more than a formula would.
+// If no more than this part of the variance is left, a curve says more than the formula.
 constexpr double kLearnedVariance = 0.5;
 
-// Sizes at which times are computed: a quarter of an octave apart.
+// The sizes at which times are computed, as log2 of bytes: a quarter of an octave apart.
 constexpr double kFirstSize = 4;
 constexpr double kLastSize = 44;
 constexpr double kSizesPerOctave = 4;
 
-// The nearest values, by squares, that never fall (pool adjacent violators): measured times that
-// fall are noise around times that do not.
+// Returns the values nearest to the given ones, by least squares, that never fall (pool adjacent
+// violators): measured times that fall are noise around times that do not.
 std::vector<double> Ascending(const std::vector<double>& values) {
   struct Pool {
     double sum;
@@ -112,7 +113,7 @@ Basis PricedCurve::BasisAt(double size) const {
 double PricedCurve::LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const {
   Op op = op_;
   op.bytes = bytes;
-  // Rounded up: times are whole nanoseconds.
+  // Rounded up, because times are whole nanoseconds.
   return (BusiestLinkTime(op, choice.method.algorithm) + 1_ns).seconds();
 }
 

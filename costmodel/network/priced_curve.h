@@ -16,7 +16,7 @@ struct NetworkEstimate {
   CollectiveChoice choice;  // the formula's; its time is the formula's too
 };
 
-// How much each measured curve counts at one place.
+// How much each measured curve counts for one group.
 struct CurveWeights {
   struct Share {
     const TimeCurve* curve;
@@ -24,13 +24,13 @@ struct CurveWeights {
     bool is_same;  // the very same group: compared by size, not by regime
   };
 
-  // log(measured / formula) at a size and regime.
+  // Returns log(measured / formula) at a size and regime.
   double RatioAt(double size, double regime) const;
-  // Sigma of log time.
+  // Returns the sigma of the logarithm of a time.
   double Spread() const;
 
   std::vector<Share> shares;
-  double variance = 1;        // what is left of it, in [0, 1]
+  double variance = 1;        // the part that the curves leave unexplained, in [0, 1]
   bool is_elsewhere = false;  // at none of the measured sites
 };
 
@@ -51,7 +51,7 @@ class PricedCurve {
   Formula formula_;
   double spread_;
   Basis basis_;               // of sizes at which the group was not measured
-  bool is_measured_ = false;  // some of its sizes, from the first to the last:
+  bool is_measured_ = false;  // at some of the group's sizes, from first_size_ to last_size_
   double first_size_ = 0, last_size_ = 0;
   std::vector<double> log_seconds_;  // by size
 };

@@ -17,10 +17,10 @@ namespace stagecraft {
 namespace {
 
 constexpr double kKnotsPerOctave = 4;
-constexpr double kLeastGap = 1e-3;  // octaves between knots; files keep 24 bits of up to 45
-// The share of one of the n-1 steps of a ring's gather or scatter that comes on top: chosen among
-// 0, 0.05, ... 0.2 with half of the groups left out (docs/cost-model.md). A byte costs a ring of
-// two 8 % more than one of eight.
+constexpr double kLeastGap = 1e-3;  // octaves between knots; files keep 24 bits of sizes up to 45
+// The share of one of the n-1 steps of a ring's gather or scatter that is added to the formula:
+// chosen among 0, 0.05, ... 0.2 with half of the groups left out (docs/cost-model.md). A byte costs
+// a ring of two 8 % more than a ring of eight.
 constexpr double kLastStep = 0.1;
 
 using Knot = TimeCurve::Knot;
@@ -36,7 +36,7 @@ double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at
   return below.ratio + (at - below.*axis) / width * (above.ratio - below.ratio);
 }
 
-// Samples of one quarter of an octave.
+// The samples of one quarter of an octave.
 struct Bin {
   double sizes = 0;
   std::vector<double> ratios;
@@ -48,7 +48,7 @@ Generation GenerationOf(const std::string& gpu) {
   return DeviceCatalogue::Embedded().Get(gpu, "gpu").device.generation;
 }
 
-// Neighbours on either side of a border are one bin if they may be one size except for rounding.
+// Joins bins of neighbouring quarters if their sizes may differ by rounding alone.
 std::vector<Bin> FarApart(std::map<int64_t, Bin>& bins) {
   std::vector<Bin> apart;
   for (auto& [index, bin] : bins) {
@@ -63,8 +63,8 @@ std::vector<Bin> FarApart(std::map<int64_t, Bin>& bins) {
   return apart;
 }
 
-// Rounds a knot as files do, so that a fitted model prices as it does after it was written and
-// read.
+// Rounds a knot as files do, so that a fitted model prices the same before and after it is written
+// and read.
 Knot AsInFiles(const Knot& knot) {
   const auto kept = [](double value) { return static_cast<double>(static_cast<float>(value)); };
   return {kept(knot.size), kept(knot.regime), kept(knot.ratio)};

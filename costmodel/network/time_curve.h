@@ -2,9 +2,10 @@
 // measured / formula.
 //
 // The formula is NCCL's own model (collective_model.h) plus part of a step for rings inside a node.
-// Between curves, sizes are compared by regime: log2 of the formula's time over half of the time of
-// no bytes. It is 1 where latency is everything and grows by one for each doubling where bandwidth
-// is; so a message that is long for two ranks corresponds to a longer one for eight.
+// Between curves, sizes are compared by regime: log2 of the formula's time over half of its time
+// for no bytes. It is 1 for sizes at which only latency counts, and grows by one with each doubling
+// at which only bandwidth counts; so a message that is long for two ranks corresponds to a longer
+// one for eight.
 #pragma once
 
 #include <span>
@@ -25,19 +26,19 @@ struct TimeCurve {
   CurveFeatures features;
   std::vector<Knot> knots;  // ascending sizes
 
-  // Linear between knots, constant beyond them.
+  // Returns a ratio that is linear between knots and constant beyond them.
   double RatioAtSize(double size) const;
   double RatioAtRegime(double regime) const;
 };
 
-// The formula for one collective over one group, as curves use it.
+// Formula: the formula for one collective over one group, as curves use it.
 class Formula {
  public:
   Formula(const Op& op, const Device& device, std::optional<Algorithm> forced);
 
   CollectiveChoice ChoiceAt(Bytes bytes) const;
-  // The time of the choice, to which rings inside a node add part of a step: the bytes of the last
-  // step have arrived but are yet to be reduced or copied.
+  // Returns the time of the choice, to which rings inside a node add part of a step: the bytes of
+  // the last step have arrived but are yet to be reduced or copied.
   double SecondsOf(const CollectiveChoice& choice) const;
   double RegimeAt(double seconds) const;
 
@@ -53,9 +54,9 @@ class Formula {
 inline constexpr size_t kMostCurves = 3000;
 inline constexpr double kMostLogRatio = 20;
 
-// Samples with equal features make one curve; a knot is the median over a quarter of an octave.
-// Curves are in the order of their features. CHECKs that GPU types are in the catalogue. Throws
-// InputError if a time is beyond kMostLogRatio.
+// Makes curves of the chosen samples. Samples with equal features make one curve; a knot is the
+// median over a quarter of an octave. Curves are in the order of their features. CHECKs that GPU
+// types are in the catalogue. Throws InputError if a time is beyond kMostLogRatio.
 std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
                                   std::span<const int> chosen);
 

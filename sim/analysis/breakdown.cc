@@ -42,7 +42,7 @@ class Profiler {
     }
   }
 
-  // For each rank, the task that ends last on its lanes.
+  // Returns for each rank the task that ends last on its lanes.
   std::vector<TaskId> LastOfRanks() const {
     std::vector<TaskId> last(schedule_.ranks().size(), -1);
     for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
@@ -76,7 +76,7 @@ class Profiler {
     return timeline_.start(task) >= interval.begin && timeline_.end(task) <= interval.end;
   }
 
-  // Also determines how much all lanes idle.
+  // Finds the lane of the critical rank, and how much all lanes idle.
   void FindBusiestLane(std::span<const Interval> by_rank) {
     double idle = 0, all = 0, least = 2;
     for (int lane = 0; lane < schedule_.lane_count(); ++lane) {

@@ -22,25 +22,25 @@ enum class StepEnds { kTogether, kApart };
 struct StepProfile {
   Breakdown breakdown;        // of the critical rank's compute lane (lane_time.h)
   int32_t critical_rank = 0;  // the one that ends last, or takes longest; among equals the first
-  // Share of the time from the first pass to the last in which compute lanes are idle, over all of
-  // them.
+  // Share of the time from the first pass to the last in which compute lanes are idle, over all
+  // devices.
   double bubble_fraction = 0;
-  // Part of the step in which the critical rank's device waits for its host to launch.
+  // Part of the training step in which the critical rank's device waits for its host to launch.
   Duration host_wait;
   // Shares of the critical rank's busy time by Basis; they add up to 1.
   std::array<double, kBasisCount> basis_share{};
-  // Sigma of log(step time): the spreads of ops weighted by time, taken as fully correlated, which
-  // errs on the wide side.
+  // Sigma of log(step time): the spreads of ops weighted by time. They are taken as fully
+  // correlated, which errs on the wide side.
   double spread = 0;
   friend bool operator==(const StepProfile&, const StepProfile&) = default;
 };
 
-// With `repetition`, the profile is that of the longer step.
+// Returns the profile of a training step; with `repetition`, that of the longer step.
 StepProfile ProfileStep(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
                         StepEnds ends = StepEnds::kTogether, const Repetition& repetition = {});
 
-// The same for a part of a timeline: for every rank, what begins and ends within its interval. The
-// critical rank is the one that idles for the smallest share of its interval, among equals the
+// Does the same for a part of a timeline: for every rank, what begins and ends within its interval.
+// The critical rank is the one that idles for the smallest share of its interval, among equals the
 // first; the breakdown is of that interval.
 StepProfile ProfileIntervals(const Schedule& schedule, const Timeline& timeline,
                              const BoundCosts& costs, std::span<const Interval> by_rank);

@@ -14,7 +14,7 @@ bool IsSend(Phase phase) {
          phase == Phase::kContext || phase == Phase::kOffload || phase == Phase::kFetch;
 }
 
-// The phases of a pipeline, as one lane sees them.
+// When the phases of a pipeline begin and end, as one lane sees them.
 struct LaneSpan {
   int16_t stage = -1;
   Duration warm_up_end, drain_begin, last_pass_end;
@@ -81,7 +81,7 @@ class BubbleFinder {
     return span;
   }
 
-  // The lane does not compute, because of `task` or of what that task waits for.
+  // Adds a wait of the lane, which is due to `task` or to what that task waits for.
   void AddWait(TaskId task, Duration from, Duration to) {
     if (to <= from) return;
     RankTime& time = bubble_.ranks.back();
@@ -95,7 +95,7 @@ class BubbleFinder {
         });
   }
 
-  // The cause of a wait that began at `from`.
+  // Returns the cause of a wait that began at `from`.
   IdleCause CauseOf(const Tag& tag, Duration from, Activity activity) const {
     if (activity == Activity::kLaunch) return IdleCause::kHost;
     if (IsSend(tag.phase)) return IdleCause::kCommunication;
@@ -148,7 +148,7 @@ class BubbleFinder {
   const Timeline& timeline_;
   const TaskWaits& waits_;
   const BoundCosts* costs_;
-  std::vector<std::vector<CollectiveTime>> collectives_;  // by device, then block
+  std::vector<std::vector<CollectiveTime>> collectives_;  // by device, then op sequence
   LaneSpan span_;                                         // of the lane at hand
   std::map<WaitKey, Duration> wait_time_;                 // of all devices
   Bubble bubble_;

@@ -6,7 +6,7 @@
 // task of the lane: what the end of the step waited for), says what was running at that instant:
 //   host           a launch, on this rank or another
 //   communication  a transfer, or a collective before the lane's last pass has ended
-//   update         a collective after that, the optimizer of others
+//   update         a collective after that, or the optimizer of other ranks
 //   a pass of another stage:
 //     warm-up        before the lane's first backward (before its first pass, if it
 //                    has no backward)
@@ -50,7 +50,7 @@ struct Wait {
   int16_t stage = -1;
   IdleCause cause = IdleCause::kWarmUp;
   Phase for_phase = Phase::kForward;
-  int16_t for_stage = -1;  // -1: of no particular stage
+  int16_t for_stage = -1;  // -1: no particular stage
   Duration time;           // mean over the devices of the stage
 };
 
@@ -59,9 +59,9 @@ struct Bubble {
   std::vector<Wait> waits;      // the longest first
 };
 
-// `costs` are those of the simulation; with nullptr, passes only compute. Cost: one walk over the
-// schedule, and one over the tasks that ran while a lane was idle, lane by lane, which is idle time
-// over the mean time of a task.
+// `costs` are those of the simulation; with nullptr, passes do nothing but compute. The cost is one
+// walk over the schedule and, lane by lane, one over the tasks that ran while the lane was idle;
+// their number is about its idle time over the mean time of a task.
 Bubble FindBubble(const Schedule& schedule, const Timeline& timeline, const TaskWaits& waits,
                   const BoundCosts* costs);
 

@@ -48,8 +48,8 @@ TEST(BubbleTest, EqualStagesHaveWarmUpAndDrainOnly) {
   ExpectIdle(bubble.ranks[0], {.warm_up = 2_ms, .drain = 1_ms});
   ExpectIdle(bubble.ranks[1], {.warm_up = 1_ms, .drain = 2_ms});
   EXPECT_EQ(bubble.ranks[0].compute, 9_ms);
-  // The longest wait of all: stage 0 for the first backward of stage 1; stage 1, as
-  // long, for the last of stage 0.
+  // The longest wait of all is that of stage 0 for the first backward of stage 1; stage 1 waits as
+  // long for the last backward of stage 0.
   ASSERT_EQ(bubble.waits.size(), 4u);
   EXPECT_EQ(bubble.waits[0].stage, 0);
   EXPECT_EQ(bubble.waits[0].for_stage, 1);
@@ -60,7 +60,7 @@ TEST(BubbleTest, EqualStagesHaveWarmUpAndDrainOnly) {
 }
 
 // Each of p stages idles (p - 1) (forward + backward).
-TEST(BubbleTest, SoDoFourStages) {
+TEST(BubbleTest, FourStagesHaveWarmUpAndDrainOnly) {
   const Bubble bubble =
       BubbleOf(BuildUniformPipeline({OrdersOf(4, 12), 1, 12, 1_ms, 2_ms, Duration()}));
   for (const RankTime& rank : bubble.ranks) {
@@ -85,7 +85,7 @@ TEST(BubbleTest, ASlowStageKeepsTheOtherWaitingInBetween) {
 // ms       0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15
 // stage 0: F0 F1 .  .  .  .  B0 B0 F2 B1 B1 .  .  .  B2 B2
 // stage 1: .  .  F0 B0 B0 F1 B1 B1 .  .  F2 B2 B2 .  .  .
-TEST(BubbleTest, TransfersUnderWayAreCommunication) {
+TEST(BubbleTest, TransfersInFlightAreCommunication) {
   const Bubble bubble = BubbleOf(BuildUniformPipeline({OrdersOf(2, 3), 1, 3, 1_ms, 2_ms, 1_ms}));
   ExpectIdle(bubble.ranks[0], {.warm_up = 3_ms, .communication = 2_ms, .drain = 2_ms});
   ExpectIdle(bubble.ranks[1],

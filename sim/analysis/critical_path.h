@@ -1,6 +1,6 @@
-// The critical path of a step: the chain of tasks that follow one another from its beginning to its
-// end without a pause, none of which could have started earlier. Shortening a task that is not on
-// it leaves the step as long as before.
+// The critical path of a training step: the chain of tasks that follow one another from its
+// beginning to its end without a pause, none of which could have started earlier. Shortening a task
+// that is not on it leaves the step as long as before.
 #pragma once
 
 #include <array>
@@ -24,8 +24,9 @@ struct PathSegment {
   TaskId after = -1;                              // it waited for this one
 };
 
-// In order of time: the first segment begins at zero, each ends where the next begins, and the last
-// ends with the step. A task has at most three segments. `waits` are those of the timeline.
+// Returns the path in order of time: the first segment begins at zero, each ends where the next
+// begins, and the last ends with the step. A task has at most three segments. `waits` are those of
+// the timeline.
 std::vector<PathSegment> FindCriticalPath(const Timeline& timeline, const TaskWaits& waits);
 
 // What the time of a path is spent on.
@@ -48,7 +49,7 @@ inline constexpr int kPathPartCount = 13;
 const char* Name(PathPart part);
 
 // Time by part; the parts add up to the times of the segments. `costs` are those of the simulation;
-// with nullptr, passes only compute.
+// with nullptr, passes do nothing but compute.
 using PathTime = std::array<Duration, kPathPartCount>;
 PathTime TimeByPart(const Schedule& schedule, std::span<const PathSegment> path,
                     const BoundCosts* costs);

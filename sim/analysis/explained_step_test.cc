@@ -88,7 +88,7 @@ TEST(ExplainedStepTest, PathAndRanksAddUpToTheStep) {
   }
 }
 
-// Where the host is slow, device and critical path wait for launches; else never.
+// If the host is slow, device and critical path wait for launches; otherwise they never do.
 TEST(ExplainedStepTest, OnlyASlowHostKeepsDevicesWaiting) {
   const PlanDegrees degrees = Degrees(2, 4);
   const Explained plain = Explain(degrees, PlainModel());
@@ -99,8 +99,8 @@ TEST(ExplainedStepTest, OnlyASlowHostKeepsDevicesWaiting) {
   EXPECT_GT(PartOf(launched, PathPart::kLaunch), Duration());
 }
 
-// Reductions after the last backward are waited for in the update, tensor
-// parallelism inside of passes.
+// Reductions after the last backward are waited for in the update, those of tensor parallelism
+// inside passes.
 TEST(ExplainedStepTest, ReplicasWaitForTheUpdate) {
   PlanDegrees degrees = Degrees(2, 2);
   degrees.overlap_grad_reduce = false;
@@ -111,7 +111,7 @@ TEST(ExplainedStepTest, ReplicasWaitForTheUpdate) {
   for (const RankTime& rank : explained.bubble.ranks) EXPECT_GT(rank.tensor, Duration());
 }
 
-// A rank says the same whether it stands for others or not.
+// The times of a rank are the same whether it stands for others or not.
 TEST(ExplainedStepTest, FoldingChangesNothing) {
   const PlanDegrees degrees = Degrees(2, 4);
   const Explained folded = Explain(degrees, PlainModel());

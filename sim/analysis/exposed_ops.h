@@ -32,7 +32,7 @@ void ForEachExposed(const Schedule& schedule, OpSequenceId op_sequence,
   }
 }
 
-// Exposed collectives of an op sequence, by the group that takes part.
+// The time of exposed collectives of an op sequence, by the group that takes part.
 struct CollectiveTime {
   Duration tensor, context, expert;
 };

@@ -15,7 +15,7 @@ Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
   return (flags & kExpertGroup) != 0 ? parts.expert : parts.tensor;
 }
 
-// The part as which a lane's wait counts while a task of this phase runs.
+// Returns the part as which a lane's wait counts while a task of this phase runs.
 Duration& PartOfWait(Phase phase, Breakdown& parts) {
   switch (phase) {
     case Phase::kSendForward:
@@ -39,7 +39,7 @@ Duration& PartOfWait(Phase phase, Breakdown& parts) {
 bool Computes(Phase phase) { return IsPass(phase) || phase == Phase::kOptimizer; }
 
 // Calls run(entry, task) for the lane's tasks within the span, and wait(entry, task, interval)
-// where it idles before one of them, and before the end.
+// whenever it idles before one of them or before the end.
 template <typename Run, typename Wait>
 void Walk(const Schedule& schedule, const Timeline& timeline, const LaneSpan& span, Run run,
           Wait wait) {
@@ -96,7 +96,8 @@ class Measurer {
                     });
   }
 
-  // The ops of compute tasks are looked at when all their time has been counted.
+  // The time of tasks that compute is divided among their ops later, when all of it has been added
+  // up.
   void AddTask(TaskId task, int64_t times) {
     const Interval interval = {timeline_.start(task), timeline_.end(task)};
     const Phase phase = schedule_.tag(task).phase;
@@ -113,7 +114,7 @@ class Measurer {
     time_.host_wait += times * waits_.LaunchTime(task);
   }
 
-  // If ops run side by side, the time is counted as compute before anything else.
+  // Divides the time of op sequences among their ops. Of ops side by side, compute comes first.
   void AddOpSequences() {
     const int32_t rank = schedule_.lane_infos()[span_.lane].rank;
     const std::vector<Estimate>& estimates = costs_.estimates[costs_.device_of_rank[rank]];

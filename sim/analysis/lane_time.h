@@ -1,11 +1,11 @@
 // LaneTime: what one compute lane does during a step, by class, and what it waits for.
 //
 // A lane that runs a pass or an update is busy with it, whatever else its rank does meanwhile:
-// compute counts. At every other instant it waits, and the chain of what its next task waited for
-// (task_waits.h; after its last task, of what the end of the step waited for) says what was running
-// then: a transfer or a copy to the host counts as pipeline, a collective of replicas as data, an
-// update as optimizer, a pass of another stage or another replica as bubble. What a host launches
-// late counts as what it launches.
+// computation takes precedence. At every other instant it waits, and the chain of what its next
+// task waited for (task_waits.h; after its last task, of what the end of the step waited for) says
+// what was running then: a transfer or a copy to the host counts as pipeline, a collective of
+// replicas as data, an update as optimizer, a pass of another stage or another replica as bubble. A
+// late launch by a host counts as the task that is launched.
 #pragma once
 
 #include <array>
@@ -37,7 +37,7 @@ struct Breakdown {
   friend bool operator==(const Breakdown&, const Breakdown&) = default;
 };
 
-// Every part times `share` / `of`; the results add up to exactly that share of the whole.
+// Returns every part times `share` / `of`; the results add up to exactly that share of the whole.
 Breakdown Portion(const Breakdown& breakdown, int64_t share, int64_t of);
 
 // The part of a timeline in which a compute lane is measured.
@@ -49,14 +49,14 @@ struct LaneSpan {
 
 struct LaneTime {
   Breakdown parts;
-  Duration host_wait;  // in all parts: the lane's own device waits for its host to launch
+  Duration host_wait;  // within all parts: the lane's own device waits for its host to launch
   // Seconds of the lane's own ops: by basis, in total, and weighted by their spread.
   std::array<double, kBasisCount> by_basis{};
   double busy_seconds = 0;
   double spread_seconds = 0;
 };
 
-// When the lane does not run a task: what MeasureLane() walks back through.
+// Returns when the lane does not run a task, which is what MeasureLane() walks back through.
 std::vector<Interval> IdleIntervals(const Schedule& schedule, const Timeline& timeline,
                                     const LaneSpan& span);
 

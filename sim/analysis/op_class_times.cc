@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kSeveral = kOpKindCount;  // in place of a kind: several, not known which
+constexpr int kSeveral = kOpKindCount;  // in place of a kind: several kinds, in unknown shares
 
 struct Share {
   int kind = 0;
@@ -22,7 +22,7 @@ struct Share {
 
 struct Division {
   std::vector<Share> shares;  // add up to one
-  bool is_exact = false;      // however long the task takes
+  bool is_exact = false;      // holds however long the task takes
 };
 
 struct Sum {
@@ -39,7 +39,7 @@ class Divider {
     }
   }
 
-  // How the classes of a task share its time.
+  // Returns how the classes of a task share its time.
   const Division& Of(TaskId task) {
     const OpSequenceId op_sequence = schedule_.op_sequence(task);
     const int32_t rank = FirstRankOf(schedule_, task);

@@ -2,7 +2,7 @@
 //
 // Tasks are measured, not the ops inside them. So the time of a task is divided among its classes
 // as it was predicted, by the exposed time of its ops, in both timelines. For tasks that run ops of
-// one class alone this is exact; `exact` says which share of a class they are.
+// one class alone this is exact; `exact` says how large their share of a class is.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@
 namespace stagecraft {
 
 struct OpClassTime {
-  // No value: tasks of several classes for which the times of ops are not known.
+  // No value stands for tasks of several classes for which the times of ops are not known.
   std::optional<OpKind> kind;
-  int tasks = 0;     // that run some of the class, exposed
+  int tasks = 0;     // those in which ops of the class are exposed
   TimePair time;     // over all devices
-  double exact = 0;  // share of the predicted time
+  double exact = 0;  // share of the predicted time in tasks of this class alone
 };
 
-// The classes that tasks run, in order of kinds. Tasks without ops are of kNone.
+// Returns the classes that tasks run, in order of kinds. Tasks without ops count as kNone.
 std::vector<OpClassTime> TimeByOpClass(const TimelineRecord& predicted,
                                        const TimelineRecord& measured);
 

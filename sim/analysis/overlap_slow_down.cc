@@ -33,7 +33,7 @@ class Cover {
     intervals_ = std::move(merged);
   }
 
-  // How much of [from, to) is covered.
+  // Returns how much of [from, to) is covered.
   Duration Within(Duration from, Duration to) const {
     Duration covered;
     auto next = std::partition_point(intervals_.begin(), intervals_.end(),
@@ -48,7 +48,7 @@ class Cover {
   std::vector<std::pair<Duration, Duration>> intervals_;
 };
 
-// By rank, the times at which its lanes other than the compute lane run something.
+// Returns for each rank when its lanes other than the compute lane run something.
 std::vector<Cover> CoverByRank(const Schedule& schedule, const Timeline& timeline) {
   std::vector<Cover> covers(schedule.ranks().size());
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
@@ -78,7 +78,7 @@ struct Passes {
 struct Kind {
   Passes beside, alone;
 };
-using Kinds = std::map<std::pair<int32_t, int32_t>, Kind>;  // by block or phase, then rank
+using Kinds = std::map<std::pair<int32_t, int32_t>, Kind>;  // by op sequence or phase, then rank
 
 OverlapSlowDown SumUp(const Kinds& kinds) {
   OverlapSlowDown result;
@@ -97,8 +97,8 @@ OverlapSlowDown SumUp(const Kinds& kinds) {
   return result;
 }
 
-// kind_of(task) and weight_of(task): the times of passes of one kind would be in proportion to
-// their weights if all ran alone. Passes without weight are left out.
+// Compares passes. Those with the same kind_of(task) would take times in proportion to
+// weight_of(task) if all ran alone; those without weight are left out.
 template <typename KindOf, typename WeightOf>
 OverlapSlowDown Find(const Schedule& schedule, const Timeline& timeline, KindOf kind_of,
                      WeightOf weight_of) {

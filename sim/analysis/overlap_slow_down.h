@@ -10,8 +10,9 @@
 
 namespace stagecraft {
 
-// A pass runs beside others if they cover at least half of its time, and alone if they cover less
-// than a tenth. Passes of one kind are compared if some of them run beside others and some alone.
+// A pass runs beside others if other lanes are busy for at least half of its time, and alone if
+// they are for less than a tenth. Passes of one kind are compared if some of them run beside others
+// and some alone.
 struct OverlapSlowDown {
   int64_t beside = 0, alone = 0;  // passes that are compared, once for each rank they run on
   int64_t unmatched = 0;          // passes beside others of a kind of which none runs alone
@@ -20,14 +21,14 @@ struct OverlapSlowDown {
   std::optional<double> ratio;
 };
 
-// Passes of one op sequence on one rank are of a kind; the reference is the mean time of those that
-// run alone.
+// Passes of one op sequence on one rank are of one kind; the reference is the mean time of those
+// that run alone.
 OverlapSlowDown FindOverlapSlowDown(const Schedule& schedule, const Timeline& timeline);
 
-// For schedules in which no op sequence runs both alone and beside others, as those beside gradient
-// reductions never do. All passes of one phase on one rank are of a kind: the ratio of measured to
-// predicted time of those alone is what those beside others would have, too. If the prediction
-// already contains a slow-down, the result is what it leaves out.
+// For schedules in which no op sequence runs both alone and beside others, as is the case with
+// those beside gradient reductions. All passes of one phase on one rank are of one kind: those
+// beside others, if they ran alone, would have the same ratio of measured to predicted time as
+// those alone. If the prediction already contains a slow-down, the result is what it leaves out.
 OverlapSlowDown FindOverlapSlowDown(const Schedule& schedule, const Timeline& measured,
                                     const Timeline& predicted);
 

@@ -61,7 +61,7 @@ class Finder {
   }
 
  private:
-  // Where the task stands, and whether both schedules have as many tasks.
+  // Returns where the task is and, if they differ, the numbers of tasks of both schedules.
   std::string Place(const Tag& tag) const {
     std::string place = tag.micro_batch < 0
                             ? Name(tag.phase)
@@ -123,8 +123,8 @@ class Finder {
     return {};
   }
 
-  // Op sequences are numbered as they come: they are compared by what they hold, each pair only
-  // once.
+  // Op sequences are numbered in the order in which they are added, so they are compared by what
+  // they hold, each pair only once.
   Difference OfOpSequence(OpSequenceId want, OpSequenceId got) {
     if (want < 0 && got < 0) return {};
     if (want < 0 || got < 0) return OfField("block", want, got);

@@ -9,14 +9,14 @@
 
 namespace stagecraft {
 
-// The first task in which `got` differs from `want`, its field and both values: "tasks[5].phase:
-// got backward, want forward (forward of micro-batch 2 on rank 0; of 96 tasks, want 80)". Tasks are
-// compared by their tags, lanes, successors and ops. If all are the same, the first rank that
-// stands for a different number of devices: "ranks[0].multiplicity: got 8, want 1". No value if
-// there is no difference.
+// Returns the first task in which `got` differs from `want`, with its field and both values:
+// "tasks[5].phase: got backward, want forward (forward of micro-batch 2 on rank 0; of 96 tasks,
+// want 80)". Tasks are compared by their tags, lanes, successors and ops. If all are the same,
+// returns the first rank that stands for a different number of devices: "ranks[0].multiplicity: got
+// 8, want 1". No value if there is no difference.
 //
-// Devices, communicators and what ops say about links are where a schedule runs, not what it is,
-// and may differ: of a collective only kind, bytes and ranks count.
+// Devices, communicators and what ops say about links concern where a schedule runs, not what it
+// is, and may differ: of a collective only kind, bytes and ranks are compared.
 std::optional<std::string> FindDifference(const Schedule& want, const Schedule& got);
 
 }  // namespace stagecraft

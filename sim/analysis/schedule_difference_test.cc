@@ -52,7 +52,7 @@ struct Parts {
   }
 };
 
-// What is found where `change` has changed the parts.
+// Returns what is found when `change` has changed the parts.
 std::string DifferenceBy(const std::function<void(Parts&)>& change) {
   Parts changed;
   change(changed);
@@ -84,7 +84,7 @@ TEST(ScheduleDifferenceTest, TheFirstTaskThatDiffersIsNamed) {
             "reduce on rank 0)");
 }
 
-TEST(ScheduleDifferenceTest, TheNumberOfTasksIsSaid) {
+TEST(ScheduleDifferenceTest, TheNumbersOfTasksAreNamed) {
   EXPECT_EQ(DifferenceBy([](Parts& parts) { parts.more_tasks = 3; }), "tasks: got 5 tasks, want 2");
   EXPECT_EQ(DifferenceBy([](Parts& parts) {
               parts.pass.chunk = 1;
@@ -99,7 +99,7 @@ TEST(ScheduleDifferenceTest, RanksStandForAsManyDevices) {
             "ranks[0].multiplicity: got 8, want 1");
 }
 
-// Where it runs, and over what links.
+// It makes no difference where a schedule runs, and over which links.
 TEST(ScheduleDifferenceTest, DevicesAndLinksMayDiffer) {
   EXPECT_EQ(DifferenceBy([](Parts& parts) {
               parts.device = 5;

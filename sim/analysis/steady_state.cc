@@ -10,10 +10,10 @@ namespace {
 // What was measured on a rank.
 struct Window {
   Interval first_half, whole;
-  int64_t micro_batches = 0;  // of all replicas, that passed meanwhile
+  int64_t micro_batches = 0;  // those that passed meanwhile, in all replicas
 };
 
-// When the backwards of a lane were done, by the micro-batches of its replica.
+// Returns when the backwards of a lane ended, by the micro-batches of its replica.
 std::vector<Duration> BackwardEnds(const Schedule& schedule, const Timeline& timeline, Lane lane) {
   std::vector<Duration> ends;
   for (const TaskId task : schedule.order(lane)) {

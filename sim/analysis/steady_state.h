@@ -27,7 +27,8 @@ struct SteadyState {
   Duration StepTime() const { return step.breakdown.Total(); }
 };
 
-// `schedule` is what Lower() made of a plan with IsAsynchronous(plan.schedule), with its optimizer.
+// Measures a `schedule` that Lower() made of a plan with IsAsynchronous(plan.order), with its
+// optimizer.
 SteadyState MeasureSteadyState(const Plan& plan, const Workload& workload, const Schedule& schedule,
                                const Timeline& timeline, const BoundCosts& costs);
 

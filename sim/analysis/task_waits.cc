@@ -60,7 +60,7 @@ void TaskWaits::FindReasons(std::span<const TaskId> tasks) {
   }
 }
 
-// Must be called in order of preference.
+// Must be called in order of preference, for dependencies first.
 void TaskWaits::Take(TaskId before, TaskId task, StartReason reason) {
   if (after_[task] >= 0 && timeline_.end(before) <= timeline_.end(after_[task])) return;
   after_[task] = before;

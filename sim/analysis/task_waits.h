@@ -14,8 +14,8 @@
 
 namespace stagecraft {
 
-// What let a task start: the last to end of everything it waited for. Among several that ended at
-// once a dependency counts before the task ahead on a lane, then the lower id.
+// What let a task start: of everything it waited for, the last to end. Among several that ended at
+// the same time a dependency comes before the task ahead on a lane, then the lower id counts.
 enum class StartReason : uint8_t { kStepBegins, kDependency, kLane };
 const char* Name(StartReason reason);
 
@@ -32,33 +32,33 @@ enum class Activity : uint8_t {
   kSharing,  // at its end: it takes longer than alone, because others use the same links
 };
 
-// Cost: one walk over the schedule. Schedule, Timeline and BoundCosts must outlive this object.
+// Takes one walk over the schedule. Schedule, Timeline and BoundCosts must outlive this object.
 class TaskWaits {
  public:
   // `costs` are those of the simulation; with nullptr, tasks do nothing but work.
   TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs);
-  // The same for some intervals alone, which are disjoint and ascend. WalkBack() within one of them
-  // gives the same result as with all; reason() and after() are known only for tasks that waited
-  // for another task which ended in an interval. Cost: one look at every task, and work for those
-  // in the intervals.
+  // The same for some intervals alone, which must be disjoint and ascending. WalkBack() within one
+  // of them gives the same result as with all; reason() and after() are known only for tasks that
+  // waited for another task which ended in an interval. Takes one look at every task, and work for
+  // those in the intervals.
   TaskWaits(const Schedule& schedule, const Timeline& timeline, const BoundCosts* costs,
             std::span<const Interval> intervals);
 
   // Among the tasks that end last, the one with the lowest id; -1 without tasks.
   TaskId last() const { return last_; }
   StartReason reason(TaskId task) const { return reason_[task]; }
-  TaskId after(TaskId task) const { return after_[task]; }  // -1: the step begins
+  TaskId after(TaskId task) const { return after_[task]; }  // -1: none, the step begins
 
-  // Parts of the task's time by activity. What a task takes beyond its time when it runs alone and
-  // is launched in time is spent on launches; for messages and reductions, whose lanes the host
-  // delays only by their own launch, what goes beyond that is sharing.
+  // The parts of the task's time by activity. The time that a task takes beyond what it would take
+  // alone and launched in time is spent on launches. The host delays the lanes of messages and
+  // reductions only by their own launch; whatever goes beyond that is sharing.
   Duration LaunchTime(TaskId task) const;
   Duration SharingTime(TaskId task) const { return Excess(task) - LaunchTime(task); }
 
-  // Follows what `task` waited for back from `to` <= its end until `from`, and calls visit(by,
-  // begin, end, activity) with what was running: pieces that end where the one before began, and
-  // cover `from` to `to` without a gap. If nothing was running, as is possible in a measured
-  // timeline, a task that was free to start waits for its launch.
+  // Follows what `task` waited for from `to`, which must not be after its end, back to `from`, and
+  // calls visit(by, begin, end, activity) with what was running: each piece ends where the one
+  // before it began, and together they cover `from` to `to` without a gap. If nothing was running,
+  // as may happen in a measured timeline, a task that was free to start waits for its launch.
   template <typename Visit>
   void WalkBack(TaskId task, Duration from, Duration to, Visit visit) const;
 

@@ -131,7 +131,7 @@ class Comparer {
     }
   }
 
-  // The time up to which compute lanes could be in passes.
+  // Returns the time up to which compute lanes could be in passes.
   Duration EndOfPasses(const Timeline& timeline) const {
     Duration last;
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
@@ -177,7 +177,7 @@ class Comparer {
 
   void FindEarlyStarts() {
     const Timeline& timeline = measured_.timeline;
-    std::vector<Duration> free(schedule_.task_count());  // when all before it has ended
+    std::vector<Duration> free(schedule_.task_count());  // when what it waits for has ended
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
       const auto hold = [&](TaskId next) {
         if (next >= 0) free[next] = std::max(free[next], timeline.end(task));

@@ -21,7 +21,7 @@ struct PhaseTime {
   int tasks = 0;
   TimePair time;  // over all devices: a task counts once for each that it runs on
   // Medians over tasks that took any time: of the absolute errors, and of the variation of
-  // durations from step to step (sigma over duration), where that was measured.
+  // durations from step to step (sigma over duration), if that was measured.
   std::optional<double> median_absolute_error, median_sigma;
 };
 
@@ -33,7 +33,7 @@ struct PathTimes {
 
 // What the critical paths spend on the tasks of a rank.
 struct RankPathTimes {
-  int32_t rank = -1;  // -1: of no rank
+  int32_t rank = -1;  // -1: no rank
   TimePair time;
 };
 
@@ -57,8 +57,8 @@ struct RankTimes {
   }
 };
 
-// Tasks that start before what they wait for has ended. The overlap is at most the difference of
-// clocks between devices, or something is wrong.
+// Tasks that start before what they wait for has ended. Unless something is wrong, the overlap is
+// at most the difference of clocks between devices.
 struct EarlyStarts {
   int tasks = 0;
   Duration most;
@@ -78,12 +78,12 @@ struct TimelineComparison {
   std::vector<TaskId> worst_first;  // all tasks, by |predicted - measured| duration
 };
 
-// The counts are those of the first schedule; the schedules must not differ
-// (schedule_difference.h). Cost: linear in the schedule, except for sorting its tasks.
+// Counts are those of the first schedule; the schedules must not differ (schedule_difference.h).
+// Takes time linear in the schedule, except for sorting its tasks.
 TimelineComparison CompareTimelines(const TimelineRecord& predicted,
                                     const TimelineRecord& measured);
 
-// The duration of a task in both timelines.
+// Returns the duration of a task in both timelines.
 TimePair DurationOf(const TimelineRecord& predicted, const TimelineRecord& measured, TaskId task);
 
 }  // namespace stagecraft

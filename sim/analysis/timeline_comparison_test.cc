@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// Two ranks with a compute lane each, the first with one to the next stage.
+// Two ranks with a compute lane each; the first also has a lane to the next stage.
 struct Job {
   Job() {
     for (int16_t stage = 0; stage < 2; ++stage) {
@@ -39,7 +39,7 @@ struct Job {
     return builder.Add(lanes, after, op_sequence, tag);
   }
 
-  // Consumes the builder; each time its start and end in us.
+  // Consumes the builder. The times are the start and end of each task in us.
   using Times = std::vector<std::pair<int64_t, int64_t>>;
   void Build(const Times& predicted_times, const Times& measured_times) {
     predicted.schedule = builder.Build();
@@ -80,7 +80,7 @@ TEST(TimelineComparisonTest, ErrorsAreOfSumsAndOfTasks) {
   EXPECT_EQ(comparison.phases[0].time.predicted, 30_us);
   EXPECT_EQ(comparison.phases[0].time.measured, 40_us);
   EXPECT_DOUBLE_EQ(*comparison.phases[0].time.Error(), -0.25);
-  EXPECT_DOUBLE_EQ(*comparison.phases[0].median_absolute_error, 0.25);  // of 0.5 and 0
+  EXPECT_DOUBLE_EQ(*comparison.phases[0].median_absolute_error, 0.25);  // the median of 0.5 and 0
   EXPECT_FALSE(comparison.phases[0].median_sigma);
   EXPECT_EQ(comparison.worst_first, (std::vector<TaskId>{0, 1}));
 }
@@ -167,7 +167,7 @@ TEST(OpClassTimesTest, WhatIsHiddenTakesNothing) {
   const std::vector<OpClassTime> times = job.Compare().op_classes;
   ASSERT_EQ(times.size(), 1u);
   EXPECT_EQ(times[0].time.measured, 9_us);
-  EXPECT_EQ(times[0].exact, 0);  // nobody knows which took longer
+  EXPECT_EQ(times[0].exact, 0);  // it is not known which took longer
 }
 
 // predicted: rank 0 [a 3us][send 2us]          measured: c takes 8us, b follows it
@@ -243,7 +243,7 @@ TEST(OverlapSlowDownTest, PassesInBetweenAreNotCompared) {
   EXPECT_DOUBLE_EQ(*slow_down.ratio, 1.0);
 }
 
-// All of it is twice as slow as predicted: no slow-down by what runs beside.
+// Everything is twice as slow as predicted, so nothing is slowed down by what runs beside it.
 TEST(OverlapSlowDownTest, AGpuThatIsSlowerThroughoutDoesNotCount) {
   Job job = Overlapped(false);
   job.measured.timeline = Job::Make({{0, 20}, {20, 40}, {40, 60}, {20, 40}});
@@ -272,7 +272,7 @@ TEST(TimelineComparisonTest, RanksHaveTheirIdleShareAndTheirMemory) {
   EXPECT_DOUBLE_EQ(comparison.measured_idle, 0.375);
 }
 
-// b waits for a, on another rank, whose clock runs 2us ahead.
+// Task b waits for a, on another rank, whose clock runs 2us ahead.
 TEST(TimelineComparisonTest, StartsBeforeWhatIsWaitedForAreCounted) {
   Job job;
   const TaskId a = job.Add(Phase::kForward, job.compute[0]);

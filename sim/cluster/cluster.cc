@@ -196,7 +196,8 @@ Route Cluster::GeneratedRoute(int from, int to, int flow) const {
 int64_t Cluster::PairClass(int from, int to) const {
   const int64_t devices = device_count();
   if (has_explicit_links_ || !IsSingleSwitch(interconnect_->spec())) return from * devices + to;
-  // Where in its node either end is, of which kind that is, and what lies between.
+  // The class of a pair: each end's place in its node and the kind of that node, and what lies
+  // between.
   const DevicePlace start = places_[from];
   const DevicePlace goal = places_[to];
   const int64_t first = first_device(first_node_[device_group(from)]) + start.local;

@@ -28,7 +28,7 @@ struct DevicePlace {
 // Devices that share one memory: parts of a GPU.
 struct SharedMemory {
   std::vector<int> devices;  // of the cluster, ascending, at least two
-  Bandwidth bandwidth;       // > 0; of all together. One alone has that of its Device
+  Bandwidth bandwidth;       // > 0; of all of them together. A device alone has that of its Device
   friend bool operator==(const SharedMemory&, const SharedMemory&) = default;
 };
 
@@ -42,7 +42,7 @@ class Cluster {
     int fabric = 0;  // into which its interfaces are plugged
   };
   struct ExplicitLink {
-    std::string from;  // endpoint names: "node0/gpu3"; others become switches
+    std::string from;  // endpoint names: "node0/gpu3" is a device, others are switches
     std::string to;
     Link link;  // one direction; both are given separately
   };
@@ -51,12 +51,12 @@ class Cluster {
   // `groups` are in rank order. If `links` are given, exactly these replace the generated wiring.
   // Throws InputError for node types and fabrics with errors, more than kMaxDevices or 2^28 links,
   // several nodes of which one has no interfaces, devices that no links join, and memories that
-  // share a device; `place` (or else `name`) opens the sentence.
+  // share a device; the message begins with `place`, or with `name` if that is empty.
   Cluster(std::string name, std::vector<NodeGroup> groups, std::vector<ExplicitLink> links = {},
           const std::string& place = "", InterconnectSpec interconnect = {},
           std::vector<SharedMemory> shared_memories = {});
 
-  // The same cluster with every device changed; links stay as they are.
+  // Returns the same cluster with every device changed; links stay as they are.
   Cluster WithDevices(const std::function<void(Device&)>& change) const;
 
   const std::string& name() const { return name_; }
@@ -71,16 +71,15 @@ class Cluster {
   // The devices of a node are first_device(node), first_device(node) + 1, ...
   int first_device(int node) const { return first_device_[node]; }
   std::span<const SharedMemory> shared_memories() const { return shared_memories_; }
-  // Which of these memories a device shares; -1: it has its own.
+  // The index of the memory in shared_memories() that a device shares; -1 if it has its own.
   int shared_memory(int device) const {
     return shared_memory_.empty() ? -1 : shared_memory_[device];
   }
-  // The scale-up domain of a node, counted over the cluster: consecutive nodes of a group share one
-  // if domain_nodes is above
-  // 1. With explicit links each node is a domain.
+  // The number of a node's scale-up domain, counted over the cluster: consecutive nodes of a group
+  // share one if domain_nodes is above 1. With explicit links each node is a domain.
   int domain(int node) const { return domain_[node]; }
-  // The generated wiring: of a node, of the interface that serves a device towards other nodes,
-  // and between nodes, whose links come behind all others.
+  // The generated wiring: inside a node; at which port a device leaves its node; and the switches
+  // between nodes, whose links have the indices from first_fabric_link() on.
   const NodeWiring& wiring(int node) const { return wirings_[node_type_[node]]; }
   Port port(int device) const;
   const Interconnect& switches() const { return *interconnect_; }
@@ -98,17 +97,18 @@ class Cluster {
   Link link(int index) const;
   std::string LinkName(int index) const;
 
-  // Precondition: from != to. With generated wiring the route is known by construction and takes
-  // time in proportion to its length; explicit links are searched by FindGraphRoute(). Among
-  // equally long routes through a fabric a seeded hash of from, to and `flow` chooses one, so flows
-  // 0, 1, ... spread.
+  // Returns the route between two different devices. With generated wiring it is known by
+  // construction and takes time in proportion to its length; explicit links are searched by
+  // FindGraphRoute(). Among equally long routes through a fabric a seeded hash of from, to and
+  // `flow` chooses one, so flows 0, 1, ... spread.
   Route FindRoute(int from, int to, int flow = 0) const;
 
-  // What a communicator of these distinct devices, in any order, and one message see of it
-  // (group_fabrics.h).
+  // Describe the cluster as a communicator of these distinct devices, in any order, and as a single
+  // message sees it (group_fabrics.h).
   Fabric DescribeGroup(std::span<const int> devices, Traffic traffic = Traffic::kRing) const;
   Fabric DescribePair(int from, int to, int concurrent) const;
-  // Pairs with the same number have the same DescribePair(), for any `concurrent`.
+  // Returns the class of a pair. Pairs of one class have the same DescribePair(), for any
+  // `concurrent`.
   int64_t PairClass(int from, int to) const;
 
  private:
@@ -137,7 +137,7 @@ class Cluster {
   std::vector<int> first_device_;    // by node
   std::vector<DevicePlace> places_;  // device -> place
   std::vector<SharedMemory> shared_memories_;
-  std::vector<int> shared_memory_;  // by device; empty where there are none
+  std::vector<int> shared_memory_;  // by device; empty if there are none
   bool has_explicit_links_ = false;
   int link_count_ = 0;
   int first_fabric_link_ = 0;

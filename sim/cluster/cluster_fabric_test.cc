@@ -18,7 +18,7 @@
 namespace stagecraft {
 namespace {
 
-// Eight GPUs a node, an interface of 50 GB/s each.
+// Each node has eight GPUs, with an interface of 50 GB/s each.
 std::string Nodes(int count) {
   return "node_groups: [{node_type: dgx-h100, count: " + std::to_string(count) + "}]\n";
 }
@@ -26,7 +26,7 @@ std::string Nodes(int count) {
 constexpr char kTwoToOne[] =
     "fabrics: [{name: ib, kind: FAT_TREE, nodes_per_leaf: 2, tiers: [{oversubscription: 2}]}]\n";
 
-// A leaf has 16 interfaces of 50 GB/s below and, two to one, 8 uplinks of 50.
+// A leaf has 16 interfaces of 50 GB/s below it and therefore, at two to one, 8 uplinks of 50 GB/s.
 TEST(ClusterFabricTest, OversubscriptionSizesTheUplinks) {
   const Cluster cluster = ReadYamlCluster(Nodes(4) + kTwoToOne);
   const FabricTier& tier = cluster.interconnect().fabrics[0].tiers[0];
@@ -98,7 +98,7 @@ TEST(ClusterFabricTest, TheGraphAgreesWithTheLinksByIndex) {
 }
 
 TEST(ClusterFabricTest, GroupsSeeOversubscription) {
-  // Per leaf 16 x 50 GB/s below; ten to one leaves 80 above.
+  // Below a leaf there are 16 x 50 GB/s; ten to one leaves 80 above it.
   const Cluster cluster = ReadYamlCluster(Nodes(4) +
                                           "fabrics: [{kind: FAT_TREE, nodes_per_leaf: 2, "
                                           "tiers: [{oversubscription: 10}]}]\n");
@@ -112,7 +112,8 @@ TEST(ClusterFabricTest, GroupsSeeOversubscription) {
   EXPECT_EQ(GigabytesPerSecond(cluster.DescribePair(0, 16, 8).inter), 5);
 }
 
-// Mixed nodes, cube meshes, pairs below one PCIe switch, uplinks that are shared.
+// The clusters have mixed nodes, cube meshes, pairs below one PCIe switch, and uplinks that are
+// shared.
 TEST(ClusterFabricTest, PairsOfOneClassAreDescribedAlike) {
   const Cluster clusters[] = {
       ParseCluster("h100-sxm:3x8"), ParseCluster("v100-sxm2-16gb:3x8+a100-sxm4-80gb:2x8"),
@@ -149,7 +150,7 @@ TEST(ClusterFabricTest, AWideFabricChangesNothing) {
   EXPECT_EQ(plain.DescribePair(0, 8, 8), wide.DescribePair(0, 8, 8));
 }
 
-// 64 ports, one to one: 32 for nodes of 8 interfaces.
+// At one to one, 32 of 64 ports are for nodes, which have 8 interfaces each.
 TEST(ClusterFabricTest, ARadixSizesTheLeaves) {
   const Cluster tree = ReadYamlCluster(Nodes(16) +
                                        "fabrics: [{kind: FAT_TREE, radix: 64, "
@@ -173,7 +174,7 @@ TEST(ClusterFabricTest, LeavesMayBeUneven) {
   const Cluster cluster = ReadYamlCluster(Nodes(4) + fabric);
   EXPECT_EQ(cluster.FindRoute(8, 24).links.size(), cluster.FindRoute(8, 16).links.size());
   EXPECT_EQ(cluster.FindRoute(0, 8).links.size(), cluster.FindRoute(8, 16).links.size() + 2);
-  EXPECT_EQ(cluster.interconnect().fabrics[0].tiers[0].uplinks, 24);  // of the fullest
+  EXPECT_EQ(cluster.interconnect().fabrics[0].tiers[0].uplinks, 24);  // those of the fullest leaf
   EXPECT_EQ(ClusterFromProto(ToProto(cluster), "x").interconnect(), cluster.interconnect());
   EXPECT_EQ(YamlClusterError(Nodes(5) + fabric),
             "c.yaml: fabrics[0].leaf_nodes: got 4, want the 5 nodes of the fabric in all");
@@ -195,7 +196,7 @@ TEST(ClusterFabricTest, WireFormsComeBackEqual) {
   EXPECT_EQ(ToProto(again).SerializeAsString(), ToProto(cluster).SerializeAsString());
 }
 
-// Two switches of two GPUs below two root complexes; one interface, below the first.
+// Two root complexes have a switch each with two GPUs; one interface is below the first switch.
 NodeType Server() {
   NodeType type = CubeMeshNode();
   type.wiring = Wiring::kPcie;

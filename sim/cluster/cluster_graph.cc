@@ -28,7 +28,7 @@ int AddEndpoint(Endpoint endpoint, LinkGraph* graph) {
   return static_cast<int>(vertex);
 }
 
-// Vertices that can be reached from vertex 0 along `neighbours`.
+// Returns which vertices can be reached from vertex 0 along `neighbours`.
 std::vector<bool> ReachedFromFirst(const std::vector<std::vector<int>>& neighbours) {
   std::vector<bool> reached(neighbours.size());
   std::vector<int> queue = {0};
@@ -165,7 +165,7 @@ void Cluster::BuildGenerated(LinkGraph* graph) const {
   }
 }
 
-// Vertex i is device i; the switches follow as they are named.
+// Vertex i is device i; the switches follow in the order in which they are first named.
 void Cluster::BuildExplicit(const std::vector<ExplicitLink>& links, const std::string& place) {
   LinkGraph& graph = graph_->graph;
   std::map<std::string, int> vertices;

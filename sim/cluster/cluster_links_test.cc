@@ -27,7 +27,7 @@ std::string ErrorOf(std::vector<Cluster::NodeGroup> groups,
   return "no error";
 }
 
-// Two nodes of one device, a switch between them: 10 GB/s up, 5 GB/s down.
+// Two nodes of one device with a switch between them: 10 GB/s up, 5 GB/s down.
 std::vector<Cluster::ExplicitLink> Star() {
   const Link up = MakeLink(LinkKind::kNetwork, 1_us, 10);
   const Link down = MakeLink(LinkKind::kNetwork, 2_us, 5);

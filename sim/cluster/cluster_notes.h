@@ -1,4 +1,4 @@
-// What has to be assumed because a cluster file leaves it out.
+// ClusterNotes(): what has to be assumed because a cluster file leaves it out.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace stagecraft {
 
-// One sentence for each device that a default completes; `file` opens it.
+// Returns one sentence, which begins with `file`, for each device that a default completes.
 std::vector<std::string> ClusterNotes(const ClusterProto& proto, const std::string& file);
 
-// The same for a cluster as ParseCluster() reads it; there are no notes if it is not a file. Throws
-// the same errors as ParseCluster().
+// Does the same for a cluster as ParseCluster() reads it; there are no notes if `spec` is not a
+// file. Throws the same errors as ParseCluster().
 std::vector<std::string> ClusterNotes(const std::string& spec);
 
 }  // namespace stagecraft

@@ -38,12 +38,13 @@ NodeType TypeOf(const NodeGroupProto& proto, const std::string& place) {
   return UseDevicesChecked(whole, used, used_key);
 }
 
-// The name of a fabric, or the one that it gets if it has none.
+// Returns the name of a fabric, or the one that it gets if it has none.
 std::string FabricName(const SwitchedFabricProto& fabric) {
   return fabric.name().empty() ? FabricSpec().name : fabric.name();
 }
 
-// The fabrics by name alone, so that they can be found before they are worked out.
+// Returns fabrics that have nothing but their names, so that these can be found before the fabrics
+// are worked out.
 std::vector<FabricSpec> FabricNames(const ClusterProto& proto) {
   std::vector<FabricSpec> named;
   for (const SwitchedFabricProto& fabric : proto.fabrics()) {
@@ -88,13 +89,14 @@ InterconnectSpec InterconnectOf(const ClusterProto& proto,
   return spec;
 }
 
-// Index of "node1/gpu0" among the devices that `groups` give in order; -1: of none.
+// Returns the index of "node1/gpu0" among the devices that `groups` give in order; -1 if there is
+// none.
 int FindDevice(const std::vector<Cluster::NodeGroup>& groups, const std::string& name) {
   int node = -1, local = -1;
   std::sscanf(name.c_str(), "node%7d/gpu%7d", &node, &local);
   const std::string read = "node" + std::to_string(node) + "/gpu" + std::to_string(local);
   if (name != read || node < 0 || local < 0) return -1;
-  int64_t left = node, first = 0;  // nodes and devices of groups; nobody has checked their counts
+  int64_t left = node, first = 0;  // nodes and devices before it; counts are not checked yet
   for (const Cluster::NodeGroup& group : groups) {
     if (left < group.count) {
       const int64_t device = first + left * group.type.devices + local;

@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// Checks everything and throws InputError. `file` opens the sentence: "cluster.yaml:
+// Checks everything and throws InputError, whose message begins with `file`: "cluster.yaml:
 // node_groups[1].count: got 0, want ...". A cluster without a name is called `file`.
 Cluster ClusterFromProto(const ClusterProto& proto, const std::string& file);
 

@@ -74,7 +74,7 @@ const char* Noun(const Device& device) {
   return device.generation == Generation::kHost ? "CPU core" : "GPU";
 }
 
-// What direct links between devices are called by those who make the devices.
+// Returns the name that the vendor gives to direct links between devices.
 const char* DirectLinkName(Generation generation) {
   switch (generation) {
     case Generation::kCdna2:

@@ -9,19 +9,19 @@
 
 namespace stagecraft {
 
-// `spec` is one of
+// Returns the cluster that `spec` names. It is one of
 //   GPU:NxG    N reference nodes of that GPU, G devices of each in use
 //   NODE_ID:N  N nodes of that type; NODE_ID:NxG uses G devices of each
 //   A+B        a mixture of these, in rank order
 //   a path to a ClusterProto in a .textproto, .json, .yaml or .pb file
-// Throws InputError that opens with `place` or, for a file, with its name.
+// Throws InputError, whose message begins with `place` or, for a file, with its name.
 Cluster ParseCluster(const std::string& spec, const std::string& place = "--cluster");
 
-// One line naming the node types chosen: "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5
-// 80GB (switched NVLink 450 GB/s per GPU, network 8 x 50 GB/s per node)".
+// Returns one line that names the node types chosen: "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5 80GB
+// (switched NVLink 450 GB/s per GPU, network 8 x 50 GB/s per node)".
 std::string DescribeCluster(const Cluster& cluster);
 
-// What people call such a link of `device`: "NVLink", "Infinity Fabric", "PCIe".
+// Returns the common name of such a link of `device`: "NVLink", "Infinity Fabric", "PCIe".
 const char* LinkName(LinkKind kind, const Device& device);
 
 }  // namespace stagecraft

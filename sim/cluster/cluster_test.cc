@@ -198,7 +198,7 @@ TEST(ClusterTest, CubeMeshGivesEveryDeviceSixLinks) {
   }
 }
 
-// As above, with a link where there were two: each device has four.
+// Like the mesh above, with one link where there were two: each device has four.
 TEST(ClusterTest, SingleCubeMeshHasOneLinkAPair) {
   NodeType type = CubeMeshNode();
   type.wiring = Wiring::kSingleCubeMesh;

@@ -1,4 +1,4 @@
-// Makes clusters of YAML text, for tests of cluster files.
+// Makes clusters from YAML text, for tests of cluster files.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline Cluster ReadYamlCluster(const std::string& yaml) {
   return ClusterFromProto(proto, "c.yaml");
 }
 
-// The error of a cluster file; "no error" if there is none.
+// Returns the error of a cluster file; "no error" if there is none.
 inline std::string YamlClusterError(const std::string& yaml) {
   try {
     ReadYamlCluster(yaml);

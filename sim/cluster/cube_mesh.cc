@@ -13,8 +13,8 @@ namespace {
 
 using Counts = std::array<std::array<int, kCubeMeshSize>, kCubeMeshSize>;
 
-// Those of V100, in the terms of `nvidia-smi topo -m`: NV1, NV2 or, for 0, SYS. Where they come
-// from: data/README.md.
+// The numbers of links of V100: 1, 2 and 0 are NV1, NV2 and SYS in `nvidia-smi topo -m`.
+// data/README.md gives their source.
 constexpr Counts kLinks = {{
     {0, 1, 1, 2, 2, 0, 0, 0},
     {1, 0, 2, 1, 0, 2, 0, 0},
@@ -35,7 +35,7 @@ Counts LinksOf(CubeMesh mesh) {
   return links;
 }
 
-// Searches for link-disjoint cycles through all members, as many as possible.
+// Searches for as many link-disjoint cycles through all members as there can be.
 class CycleSearch {
  public:
   CycleSearch(std::vector<int> members, const Counts& links)

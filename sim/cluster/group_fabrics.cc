@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// Beyond so many ranks a node, neighbours stand for all pairs.
+// With more ranks than this on a node, neighbours stand for all pairs.
 constexpr size_t kMaxAllPairs = 16;
 
 }  // namespace

@@ -16,8 +16,8 @@ struct Reached {
   Bandwidth width;
 };
 
-// Breadth first. All vertices of a hop count are reached before the next begins, so bandwidths are
-// final when they are passed on; the first among equals stays.
+// Searches breadth first. All vertices of a hop count are reached before the next begins, so
+// bandwidths are final when they are passed on; the first among equals stays.
 std::vector<Reached> Spread(const LinkGraph& graph, int from, bool devices_forward) {
   std::vector<Reached> reached(num_vertices(graph));
   std::vector<int> queue = {from};

@@ -23,10 +23,10 @@ struct LinkGraph
   using adjacency_list::adjacency_list;
 };
 
-// The route from one vertex to another with the fewest links; among equals the one whose narrowest
-// link is widest, then the one of lowest indices. Other devices do not forward, unless there is no
-// route except through them. A route without links means that there is none. `crosses_domains`
-// stays false. O(vertices + links).
+// Returns the route from one vertex to another with the fewest links; among equals the one whose
+// narrowest link is widest, then the one with the lowest indices. Other devices do not forward,
+// unless there is no route except through them. A route without links means that there is none.
+// `crosses_domains` stays false. Takes O(vertices + links).
 Route FindGraphRoute(const LinkGraph& graph, int from, int to);
 
 }  // namespace stagecraft

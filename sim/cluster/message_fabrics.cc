@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace stagecraft {
-// A list suffices, since replicas touch few nodes.
+// A list suffices, since the messages of a plan's replicas touch few nodes.
 int& MessageFabrics::CountAt(int node, std::vector<NodeCount>& counts) {
   for (NodeCount& known : counts) {
     if (known.node == node) return known.count;
@@ -27,8 +27,8 @@ void MessageFabrics::CountCrossings(std::span<const MessageEnds> messages) {
   }
 }
 
-// Whether no two messages can meet on a link of a node: every device has links of its own to
-// the others, and none sends or receives twice.
+// Returns whether no two messages can meet on a link of a node, because every device has links of
+// its own to the others, and none sends or receives twice.
 bool MessageFabrics::HasOwnLinks(std::span<const MessageEnds> messages) const {
   if (cluster_.has_explicit_links()) return false;
   std::vector<int> senders, receivers;

@@ -1,4 +1,4 @@
-// MessageFabrics: what messages that are in flight at the same time see of a cluster.
+// MessageFabrics: describes a cluster as messages that are in flight at the same time see it.
 //
 // Each message takes its own route. Inside a node, and over explicit links, the messages that pass
 // a link share it equally. Across a generated network each has its share of the interfaces and
@@ -28,7 +28,8 @@ class MessageFabrics {
  public:
   explicit MessageFabrics(const Cluster& cluster) : cluster_(cluster) {}
 
-  // One fabric for each message while all of them are in flight. Valid until the next call.
+  // Returns one fabric for each message, while all of them are in flight; valid until the next
+  // call.
   const std::vector<Fabric>& Describe(std::span<const MessageEnds> messages);
 
  private:

@@ -29,8 +29,8 @@ class NodeCatalogue {
 
   // Finds an entry by its exact id; nullptr if there is none.
   const NodeEntry* Find(std::string_view id) const;
-  // The same, but throws InputError with the nearest ids for an unknown id. `place` opens the
-  // sentence.
+  // The same, but throws InputError with the nearest ids for an unknown id. The message begins with
+  // `place`.
   const NodeEntry& Get(const std::string& id, const std::string& place) const;
 
   std::span<const NodeEntry> entries() const { return entries_; }
@@ -39,13 +39,13 @@ class NodeCatalogue {
   std::vector<NodeEntry> entries_;
 };
 
-// The node type that "GPU:NxG" stands for, with `devices_per_node` of its devices in use, or all if
-// that is zero. Throws InputError for an unknown GPU type, one without a reference node, and more
-// devices than the node has.
+// Returns the node type that "GPU:NxG" stands for, with `devices_per_node` of its devices in use,
+// or all if that is zero. Throws InputError for an unknown GPU type, one without a reference node,
+// and more devices than the node has.
 NodeType ReferenceNode(const std::string& gpu, int devices_per_node, const std::string& place);
 
-// `type` with this number of devices in use, all if it is zero; throws InputError for negative
-// numbers and for more devices than the node has.
+// Returns `type` with this number of devices in use, or all if it is zero; throws InputError for
+// negative numbers and for more devices than the node has.
 NodeType UseDevicesChecked(const NodeType& type, int devices_per_node, const std::string& place);
 
 }  // namespace stagecraft

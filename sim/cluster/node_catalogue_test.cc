@@ -26,7 +26,8 @@ TEST(NodeCatalogueTest, EveryReferenceNodeExists) {
   }
 }
 
-// All pairs, and all groups of three and four.
+// Returns whether all pairs see the same fabric, and so do all groups of each size from two to
+// four.
 bool DescribesAlike(const Cluster& node) {
   std::map<int, Fabric> by_size;
   for (unsigned members = 1; members < 1u << node.device_count(); ++members) {

@@ -12,7 +12,7 @@ namespace stagecraft {
 
 // How the devices of one node are joined.
 enum class Wiring {
-  kSwitched,        // one switch per domain: any device to any other at full width
+  kSwitched,        // one switch per domain joins any two devices at full width
   kCubeMesh,        // DGX-1V: six links a device, one or two to each of four others
   kAllPairs,        // direct links of equal width between any two
   kPairs,           // bridges between devices 2i and 2i+1
@@ -28,23 +28,24 @@ struct NodeType {
   // Devices that are in the node and are not used.
   int idle_devices = 0;
   Wiring wiring = Wiring::kSwitched;
-  // What one device can send to the others of its domain over all its links together, one
+  // What one device can send to the others of its domain over all its links together, in one
   // direction; the latency is from device to device.
   Link intra;
-  // Devices of this node in each scale-up domain; 0: all, or 2 for kPairs. Between domains, and
-  // where a cube mesh has no link, traffic takes `fallback`.
+  // Devices of this node in each scale-up domain; 0 means all, or 2 for kPairs. Traffic between
+  // domains, and between devices that a cube mesh does not link, takes `fallback`.
   int domain = 0;
   // How many consecutive nodes of a group share their switch and make one domain: 18 in a GB200
   // NVL72. More than 1 only for kSwitched with a domain of whole nodes.
   int domain_nodes = 1;
-  // The PCIe port of a device; bandwidth zero: none, and the route to a network interface is as
-  // wide as the interface.
+  // The PCIe port of a device. If its bandwidth is zero there is none, and the route to a network
+  // interface is as wide as the interface.
   Link fallback;
-  // What is below which PCIe switch. Empty where it is not stated: then there is one root with a
-  // port for every device, and each interface is beside the devices that it serves.
+  // Which devices and interfaces are below which PCIe switch. If it is empty, that is not known:
+  // there is one root with a port for every device, and each interface is beside the devices that
+  // it serves.
   PcieTree pcie;
-  int nics = 0;       // 0: this node cannot be one of several
-  Link nic;           // one interface, each way; latency to the other interface
+  int nics = 0;       // if 0, a cluster cannot have several of these nodes
+  Link nic;           // one interface, each way; the latency is to the other interface
   bool nvls = false;  // switch multicasts and reduces (NVSwitch 3 and later)
 
   friend bool operator==(const NodeType&, const NodeType&) = default;
@@ -52,17 +53,18 @@ struct NodeType {
 
 inline constexpr int kMaxDevicesPerNode = 1024;
 
-// Every problem as "key: got ..., want ..."; empty if the type can be built.
+// Returns every problem as "key: got ..., want ..."; nothing if the type can be built.
 std::vector<std::string> FindErrors(const NodeType& type);
 
-// `type` with only its first `devices` devices in use. Interfaces that belong to one device each
-// become idle with it; shared ones all stay. Precondition: 1 <= devices <= type.devices.
+// Returns `type` with only its first `devices` devices in use. Interfaces that belong to one device
+// each become idle with it; shared ones all stay in use. Precondition: 1 <= devices <=
+// type.devices.
 NodeType UseDevices(const NodeType& type, int devices);
 
-// How many devices of one node share a scale-up domain; never zero.
+// Returns how many devices of one node share a scale-up domain; never zero.
 int DomainSize(const NodeType& type);
 
-// Whether any two devices of the node are joined in the same way as any other two.
+// Returns whether any two devices of the node are joined in the same way as any other two.
 bool JoinsAlike(const NodeType& type);
 
 }  // namespace stagecraft

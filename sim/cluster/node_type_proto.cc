@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Both enums count alike, except that the proto starts with "unspecified".
+// Both enums have the same order, except that the proto starts with "unspecified".
 static_assert(static_cast<int>(Wiring::kSwitched) + 1 == NodeTypeProto::SWITCHED);
 static_assert(static_cast<int>(Wiring::kCubeMesh) + 1 == NodeTypeProto::CUBE_MESH);
 static_assert(static_cast<int>(Wiring::kAllPairs) + 1 == NodeTypeProto::ALL_PAIRS);
@@ -99,7 +99,7 @@ PcieTreeProto ToProto(const PcieTree& tree) {
   return proto;
 }
 
-// The tree's needs of the node type have been checked by then.
+// Returns whether the counts are in range on which the PCIe tree depends, so that it can be read.
 bool CountsAreSound(const NodeType& type) {
   return type.devices >= 1 && type.devices <= kMaxDevicesPerNode && type.nics >= 0 &&
          type.nics <= kMaxDevicesPerNode;

@@ -9,10 +9,11 @@
 namespace stagecraft {
 
 // Checks every field and throws InputError; the result is valid. The device is looked up in the
-// embedded catalogue, or given inline. `place` opens the sentence: "nodes.textproto: nodes[3]".
+// embedded catalogue, or given inline. The message begins with `place`: "nodes.textproto:
+// nodes[3]".
 NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place);
 
-// Refers to the device by name if the embedded catalogue has an equal one.
+// The result refers to the device by name if the embedded catalogue has an equal one.
 NodeTypeProto ToProto(const NodeType& type);
 
 }  // namespace stagecraft

@@ -80,7 +80,7 @@ void NodeWiring::AddDirectCables() {
   direct_.assign(static_cast<size_t>(type_.devices) * type_.devices, -1);
   for (int from = 0; from < type_.devices; ++from) {
     for (int to = 0; to < type_.devices; ++to) {
-      double share = 0;  // of a device's links
+      double share = 0;  // of the device's links
       if (from == to) continue;
       if (type_.wiring == Wiring::kAllPairs) share = 1.0 / (type_.devices - 1);
       if (type_.wiring == Wiring::kPairs && from / 2 == to / 2) share = 1;
@@ -128,8 +128,8 @@ int NodeWiring::RailSwitch(int rail) const {
   return type_.pcie.nic_switch[rail * type_.nics / static_cast<int>(rail_out_.size())];
 }
 
-// The latency of an interface is from device to device: of the parts of which the route consists,
-// the latency of the ports is subtracted if these have cables of their own.
+// The latency of an interface is stated from device to device, so the latency of the ports is
+// subtracted from it if these have cables of their own.
 void NodeWiring::AddInterfaces() {
   const int rails = std::min(type_.nics, type_.devices);
   Link outside = type_.nic;

@@ -12,7 +12,7 @@
 
 namespace stagecraft {
 
-// Two links in a row: the lower bandwidth with its kind, and the longer latency.
+// Returns two links in a row as one, with the lower bandwidth and its kind, and the longer latency.
 Link Slower(const Link& a, const Link& b);
 
 class NodeWiring {
@@ -30,7 +30,7 @@ class NodeWiring {
     int from = 0;
     int to = 0;
     Link link;
-    int rail = -1;  // of a cable to or from the network: its interface
+    int rail = -1;  // the interface of a cable to or from the network
   };
 
   // Precondition: FindErrors(type) is empty. The interfaces that serve the same device make one
@@ -43,24 +43,26 @@ class NodeWiring {
 
   // Indices of the cables on the route from one device to another.
   std::vector<int> Inside(int from, int to) const;
-  // The cable from a device to the switch of a domain of several nodes, and the one back.
+  // Index of the cable from a device to the switch of a domain of several nodes, and of the one
+  // back.
   int ToDomainSwitch(int device) const { return up_[device]; }
   int FromDomainSwitch(int device) const { return down_[device]; }
-  // Cables from a device to the network, and from the network to a device; the node must have
-  // interfaces.
+  // Indices of the cables from a device to the network, and from the network to a device; the node
+  // must have interfaces.
   std::vector<int> Leaving(int device) const;
   std::vector<int> Entering(int device) const;
   // The interface that serves a device, and how many devices each interface serves.
   int rail(int device) const { return rail_[device]; }
   std::vector<int> RailDevices() const;
 
-  // What a ring over these devices has per rank and direction. At least two devices, ascending.
+  // The link that a ring over these devices has per rank and direction. There must be at least two
+  // devices, in ascending order.
   Link GroupLink(std::span<const int> devices) const;
   bool SameDomain(std::span<const int> devices) const;
-  // What `ranks` of the devices may use of the interfaces while the other devices use theirs as
-  // much: their share, and no more than their ports carry.
+  // The bandwidth of the interfaces that `ranks` of the devices may use while the other devices use
+  // theirs to the same degree: their share, but no more than their ports carry.
   Bandwidth SharedNics(int ranks) const;
-  // What one message may use while `messages` leave or enter at once.
+  // The bandwidth that one message may use while `messages` leave or enter at once.
   Bandwidth MessageNics(int messages) const;
 
  private:
@@ -79,7 +81,7 @@ class NodeWiring {
   // The cables between two switches of the PCIe tree.
   std::vector<int> AlongTree(int from_switch, int to_switch) const;
   int RailSwitch(int rail) const;
-  // What a ring over these devices has of their ports and of the tree above them.
+  // The link that a ring over these devices has through their ports and the tree above them.
   Link PcieRing(std::span<const int> devices) const;
   int& Direct(int from, int to) { return direct_[from * type_.devices + to]; }
 
@@ -96,7 +98,7 @@ class NodeWiring {
   std::vector<int> rail_;                     // device -> interface endpoint
   std::vector<int> nic_up_, nic_down_;        // device, or rail of a tree <-> interface endpoint
   std::vector<int> rail_out_, rail_in_;       // interface endpoint <-> network
-  // What ports and tree let out of each device while all devices send; zero: no limit.
+  // How much ports and tree let out of each device while all devices send; zero means no limit.
   Bandwidth leaving_;
 };
 

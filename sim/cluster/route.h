@@ -9,7 +9,7 @@ namespace stagecraft {
 
 struct Route {
   Link narrowest;                // bandwidth of the narrowest link, latencies added up
-  bool crosses_domains = false;  // leaves the scale-up domain, so it passes the network
+  bool crosses_domains = false;  // leaves the scale-up domain, and so passes the network
   std::vector<int> links;        // indices of the graph's links, in order
 };
 

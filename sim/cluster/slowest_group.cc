@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// Ascending from slow to fast.
+// Returns a key by which fabrics ascend from slow to fast.
 auto SpeedOf(const Fabric& fabric) {
   return std::tuple(-fabric.nodes, fabric.inter.bandwidth.bytes_per_s(),
                     fabric.intra.bandwidth.bytes_per_s(), -fabric.inter.latency.ns(),

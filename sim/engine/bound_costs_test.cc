@@ -31,7 +31,7 @@ class OneEstimate : public CostModel {
   Estimate estimate_;
 };
 
-// `tasks` of a block of `ops` each, one after another on one device.
+// Makes tasks that run one after another on one device, each with an op sequence of `ops` ops.
 Schedule MakeSchedule(int tasks, int ops) {
   Schedule::Builder builder;
   RankInfo rank;
@@ -72,7 +72,7 @@ TEST_F(BoundCostsTest, StepsOfMoreThanAHundredYearsAreRefused) {
   }
 }
 
-// What the host launches holds the device up: both count.
+// A device waits for the launches of its host, so the times of both count.
 TEST_F(BoundCostsTest, TheSumOfAllTasksDecides) {
   for (const int tasks : {1, 3, 10}) {
     for (const int ops : {1, 4}) {

@@ -146,7 +146,8 @@ TEST(EngineTest, TimesThatAddUpToMoreThanThereIsEndAtTheLimit) {
   }
 }
 
-// Rank 0 sends forward before it receives, rank 1 wants it the other way.
+// Rank 0 issues its backward before its forward, but the backward needs that of rank 1, which needs
+// the forward.
 TEST(EngineTest, DeadlockReadsAsACircle) {
   Schedule::Builder s;
   const Lane zero = s.AddLane({0, LaneKind::kCompute});
@@ -175,8 +176,7 @@ TEST(EngineTest, DeadlockReadsAsACircle) {
   }
 }
 
-// A long task is running when a change makes a short one end before it, and
-// lets another end in between.
+// While a long task runs, a change lets a short one end before it, and another one in between.
 TEST(EngineTest, AChangeMayLetTasksEndBeforeWhatWasNextToEnd) {
   Schedule::Builder s;
   const TaskId longest = s.Add(Lane(0));
@@ -190,9 +190,9 @@ TEST(EngineTest, AChangeMayLetTasksEndBeforeWhatWasNextToEnd) {
   EXPECT_EQ(t.end(longest), 100_us);
 }
 
-// One lane, launches before each task:  a 3 us to lead of 4, b 1 of 4, c 1 of 1.
-// The host is done with a at 4, so b is led at 5, when a ends, and ends at 7. c
-// waits: the host is done with b at 8, leads c at 9.
+// One lane with tasks of 2 us. The host launches a for 4 us, and the idle device waits 3 of them.
+// The host turns to b at 4, so b can start at 5, when a ends, and ends at 7. The host waits for c:
+// it is done with b at 8, and c starts at 9.
 TEST(EngineTest, TheDeviceWaitsForItsHost) {
   Schedule::Builder s;
   const TaskId a = s.Add(Lane(0));
@@ -220,8 +220,8 @@ TEST(EngineTest, LaunchesHideBehindEarlierTasks) {
   EXPECT_EQ(Engine().Run(schedule, durations, {.launches = launches}).end(b), 28_us);
 }
 
-// One lane at half speed: the host is done with the launch after 3 us, and the task then
-// takes twice its 2 us. At 5 us it goes at full speed, with half of it done.
+// The lane runs at half speed: the device waits 3 us for the launch, and the task then takes twice
+// its 2 us. If the lane returns to full speed at 5 us, half of the task is done by then.
 TEST(EngineTest, AThrottledDeviceWaitsNoLongerForItsHost) {
   Schedule::Builder s;
   const TaskId a = s.Add(Lane(0));
@@ -238,8 +238,8 @@ TEST(EngineTest, AThrottledDeviceWaitsNoLongerForItsHost) {
   EXPECT_EQ(run().end(a), 5_us);
 }
 
-// Random schedules on three lanes, each at a rate of its own from the begin: tasks take so
-// much longer, and launches as long as ever.
+// Random schedules on three lanes, each of which has its own rate from the beginning: tasks take
+// longer accordingly, and launches take as long as before.
 TEST(EngineTest, RatesScaleTasksAndNotTheirLaunches) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);

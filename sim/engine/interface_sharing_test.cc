@@ -18,7 +18,7 @@
 namespace stagecraft {
 namespace {
 
-// Two nodes of two ranks: links inside of 1 GB/s, interfaces of 2 GB/s.
+// Two nodes of two ranks, with links of 1 GB/s inside nodes and interfaces of 2 GB/s.
 Fabric TwoNodes() {
   Fabric fabric = {4, 2, 2, {}, {}, false};
   fabric.intra = {LinkKind::kNvlink, 1_us, Bandwidth(1e9)};
@@ -26,7 +26,7 @@ Fabric TwoNodes() {
   return fabric;
 }
 
-// A message to another node and a reduction of one rank, from 0 on.
+// A message to another node and a reduction of one rank, both from time 0 on.
 struct TwoTasks {
   Schedule schedule;
   Timeline timeline;
@@ -63,9 +63,9 @@ Op Message(int64_t bytes) {
   return Op::Collective(OpKind::kSendRecv, Bytes(bytes), pair);
 }
 
-// 8 MB take 4 ms of an interface, 0.8 of 5 ms. A ring of four sends 1.5 times 4 MB
-// through an interface in 3 ms, 0.6 of 5 ms; that it takes 6 ms inside does not count.
-// Each loses (0.8 + 0.6 - 1) x 5 ms.
+// The message of 8 MB keeps the interface busy for 4 ms, 0.8 of its 5 ms. The ring of four sends
+// 1.5 times 4 MB through an interface in 3 ms, 0.6 of its 5 ms; that it takes 6 ms inside the node
+// does not count. Each task loses (0.8 + 0.6 - 1) x 5 ms.
 TEST(InterfaceSharingTest, WhatTwoTasksSendTogetherIsSentOneAfterTheOther) {
   const Op reduction = Op::Collective(OpKind::kAllReduce, Bytes(4'000'000), TwoNodes());
   EXPECT_EQ(BusiestLinkTime(reduction, Algorithm::kRing), 6_ms);
@@ -74,7 +74,7 @@ TEST(InterfaceSharingTest, WhatTwoTasksSendTogetherIsSentOneAfterTheOther) {
   EXPECT_EQ(tasks.Shared(), (std::vector<Duration>{7_ms, 7_ms}));
 }
 
-// The reduction, twice as long, is beside the message for half of its time only:
+// The reduction takes twice as long, so it runs beside the message for only half of its time:
 // (0.8 + 0.3 - 1) x 5 ms.
 TEST(InterfaceSharingTest, OnlyTheTimeSideBySideCounts) {
   const Op reduction = Op::Collective(OpKind::kAllReduce, Bytes(4'000'000), TwoNodes());
@@ -87,7 +87,7 @@ TEST(InterfaceSharingTest, TasksThatLeaveRoomForEachOtherLoseNothing) {
   EXPECT_TRUE(TwoTasks(Message(8'000'000), 5_ms, reduction, 5_ms).Shared().empty());
 }
 
-// Ranks of one node whose servers are on another: n S / B = 2 x 1 MB / 2 GB/s, twice.
+// The ranks of one node have a server on another node: n S / B = 2 x 1 MB / 2 GB/s, there and back.
 TEST(InterfaceSharingTest, ServersOnAnotherNodeAreBeyondTheInterface) {
   Fabric node = TwoNodes();
   node.ranks = node.ranks_per_node = 2;

@@ -44,7 +44,7 @@ class MemoryAccesses {
     if (access.bound > 0) accesses_.push_back(access);
   }
 
-  // What every access loses.
+  // Returns all accesses with what each of them loses.
   std::span<const Access> Meet() {
     std::stable_sort(accesses_.begin(), accesses_.end(), [](const Access& a, const Access& b) {
       return a.start != b.start ? a.start < b.start : a.task < b.task;

@@ -5,9 +5,9 @@
 // The cost model prices a task as if its device were alone. For a share of its time the task is
 // bound by memory, and then it takes the whole bandwidth of its device. Tasks that run side by side
 // are bound or not independently of each other (an assumption): if the others take X of the
-// bandwidth of the memory and the task takes c of it while it is bound, the excess E max(0, c + X -
-// 1) is lost in proportion. X is taken as normal, with the mean and variance that the shares of the
-// others give it; no more is lost than if all took theirs at once.
+// bandwidth of the memory and the task takes c of it while it is bound, the excess
+// E max(0, c + X - 1) is lost in proportion. X is taken as normal, with the mean and variance that
+// the shares of the others give it; no more is lost than if all took theirs at once.
 #pragma once
 
 #include <span>

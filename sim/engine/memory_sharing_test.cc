@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kDevice = 1e12;  // bytes/s that one device reaches alone
 
-// One node of this many devices.
+// Makes a node with this many devices.
 Cluster Sharing(int devices, std::vector<SharedMemory> shared) {
   NodeType node = Switched();
   node.devices = devices;
@@ -28,7 +28,7 @@ Cluster Sharing(int devices, std::vector<SharedMemory> shared) {
   return Cluster("c", {{node, 1}}, {}, "", {}, std::move(shared));
 }
 
-// A task of 10 ms on each device, from 0 on, that moves this many bytes.
+// One task of 10 ms on each device, from time 0 on, that moves this many bytes.
 struct SideBySide {
   Schedule schedule;
   Timeline timeline;
@@ -60,31 +60,31 @@ struct SideBySide {
 
 constexpr int64_t kWhole = 10'000'000'000;  // what a device moves in 10 ms
 
-// Both take all that they could alone of a memory that gives 1.25 times that: each loses
+// Both take as much as they could alone of a memory that gives 1.25 times that: each loses
 // 0.8 + 0.8 - 1 of its time.
-TEST(MemorySharingTest, WhatIsTooMuchIsLost) {
+TEST(MemorySharingTest, DemandBeyondTheBandwidthOfTheMemoryIsLost) {
   const SideBySide both({kWhole, kWhole});
   const Cluster cluster = Sharing(2, {{{0, 1}, Bandwidth(1.25 * kDevice)}});
   EXPECT_EQ(both.On(cluster), (std::vector<Duration>{16_ms, 16_ms}));
 }
 
-TEST(MemorySharingTest, NothingIsLostOfAMemoryThatGivesBoth) {
+TEST(MemorySharingTest, NothingIsLostIfTheMemoryIsFastEnough) {
   const SideBySide both({kWhole, kWhole});
   EXPECT_TRUE(both.On(Sharing(2, {{{0, 1}, Bandwidth(2 * kDevice)}})).empty());
   EXPECT_TRUE(both.On(Sharing(2, {})).empty());
-  // Nor where both are bound at times: together they never take more than it gives.
+  // Nor if both are bound by memory part of the time: together they never take more than it gives.
   EXPECT_TRUE(SideBySide({kWhole / 2, kWhole / 2})
                   .On(Sharing(2, {{{0, 1}, Bandwidth(2 * kDevice)}}))
                   .empty());
-  // Of other devices.
+  // Nor by devices that do not share a memory.
   const SideBySide four({kWhole, 0, 0, kWhole});
   EXPECT_TRUE(
       four.On(Sharing(4, {{{0, 1}, Bandwidth(kDevice)}, {{2, 3}, Bandwidth(kDevice)}})).empty());
 }
 
-// The second is bound for half of its time: the first loses E max(0, X) of a normal X of
-// mean and sigma 1/2, the second, half as often in need, half of 10 ms.
-TEST(MemorySharingTest, TasksThatComputeTakeLessOfIt) {
+// The second task is bound by memory for half of its time. The first loses E max(0, X) for a normal
+// X with mean and sigma 1/2. The second, which needs the memory half as often, loses half of 10 ms.
+TEST(MemorySharingTest, TasksThatAlsoComputeTakeLessOfTheMemory) {
   const SideBySide tasks({kWhole, kWhole / 2});
   const std::vector<Duration> shared = tasks.On(Sharing(2, {{{0, 1}, Bandwidth(kDevice)}}));
   const double below = std::erfc(-1 / std::numbers::sqrt2) / 2;
@@ -93,8 +93,8 @@ TEST(MemorySharingTest, TasksThatComputeTakeLessOfIt) {
   EXPECT_EQ(shared[1], 15_ms);
 }
 
-// A task of 10 ms that takes the whole memory of device 0, and beside it one that sends a
-// quarter of what it moves from there to device `to`. What both take.
+// The times of two tasks of 10 ms side by side: one takes the whole memory bandwidth of device 0,
+// the other sends a quarter of what the first moves from there to device `to`.
 std::vector<Duration> BesideAMessage(int to) {
   Schedule::Builder builder;
   for (int r = 0; r < 3; ++r) builder.AddRank({.device = r});
@@ -116,7 +116,7 @@ std::vector<Duration> BesideAMessage(int to) {
                      Sharing(3, {{{0, 1}, Bandwidth(kDevice)}}), durations);
 }
 
-// It is read and written: each loses half of 10 ms.
+// The message is read and written, so each task loses half of 10 ms.
 TEST(MemorySharingTest, AMessageWithinTheMemoryPassesItTwice) {
   EXPECT_EQ(BesideAMessage(1), (std::vector<Duration>{15_ms, 15_ms}));
 }

@@ -22,7 +22,7 @@ namespace {
 
 struct Cut {
   Duration time;
-  std::vector<int32_t> entries;  // by lane: of its order, those before the cut
+  std::vector<int32_t> entries;  // by lane: how many entries of its order are before the cut
   Duration oldest;
 };
 

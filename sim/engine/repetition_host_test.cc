@@ -1,4 +1,4 @@
-// Steps whose host launches at a pace of its own: it may fall behind, or get ahead.
+// Steps whose host launches at its own pace: it may fall behind, or get ahead.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -15,12 +15,12 @@ struct Task {
   Launch launch;
 };
 
-// One lane: what comes first, passes of 5 us, and what comes last.
+// One lane that runs the tasks of `before`, passes of 5 us, and the tasks of `after`.
 struct Launched {
   Launch pass;
   std::vector<Task> before = {};
   std::vector<Task> after = {};
-  int first = 0;  // micro-batch whose passes need launches
+  int first = 0;  // the first micro-batch whose passes need launches
 
   HandMadeStep operator()(int micro_batches) const {
     StepBuilder step;
@@ -51,7 +51,7 @@ TEST(RepetitionHostTest, AHostThatWaitsForEveryPassIsAsLateEveryTime) {
   EXPECT_EQ(Whole(make, 100).makespan, 200 * 6_us);
 }
 
-// Passes that need no launches, and what waits for its host in vain.
+// The host waits for the last task, although it needs no launches.
 TEST(RepetitionHostTest, AHostThatGetsAheadHoldsNothingBack) {
   const Task without_launches = {1_us, {0_us, 0_us, true}};
   const Launched make = {.pass = {0_us, 4_us}, .after = {without_launches}};
@@ -59,7 +59,7 @@ TEST(RepetitionHostTest, AHostThatGetsAheadHoldsNothingBack) {
   EXPECT_EQ(Whole(make, 100).makespan, 1001_us);
 }
 
-// 100 us ahead, it loses 2 us a micro-batch: nothing has waited for it yet.
+// The host is 100 us ahead and loses 2 us with each micro-batch, but nothing has waited for it yet.
 TEST(RepetitionHostTest, AHostThatFallsBehindIsSeenBeforeItHoldsAnythingBack) {
   const std::vector<Task> gather = {{100_us, {}}};
   const Launched make = {.pass = {1_us, 6_us}, .before = gather};
@@ -70,17 +70,17 @@ TEST(RepetitionHostTest, AHostThatFallsBehindIsSeenBeforeItHoldsAnythingBack) {
   ExpectNotTold(since_the_last_period, 4, 100, 10_us);
 }
 
-// It turns to the update at 32 us, launches for 20 us, and the passes end at 40 us. Of 100
-// micro-batches it has turned to it 200 us before they end.
-TEST(RepetitionHostTest, AHostThatGetsAheadMayHoldBackTheEndOfFewAlone) {
+// The host turns to the update at 32 us and launches it for 20 us, while the passes end at 40 us.
+// With 100 micro-batches it turns to the update 200 us before the passes end.
+TEST(RepetitionHostTest, AHostThatGetsAheadMayDelayTheEndOfShortStepsOnly) {
   const Launched make = {.pass = {0_us, 4_us}, .after = {{1_us, {20_us, 20_us}}}};
   EXPECT_EQ(Whole(make, 4).makespan, 53_us);
   EXPECT_EQ(Whole(make, 100).makespan, 1001_us);
   ExpectNotTold(make, 4, 100, 10_us);
 }
 
-// The same of what comes before something that waits for its host.
-TEST(RepetitionHostTest, AHostThatGetsAheadMayComeLateToTheEndOfFewAlone) {
+// The same for the task before one for which the host waits.
+TEST(RepetitionHostTest, AHostThatGetsAheadMayBeLateForTheEndOfShortStepsOnly) {
   const std::vector<Task> after = {{1_us, {0_us, 30_us}}, {1_us, {0_us, 1_us, true}}};
   const Launched make = {.pass = {0_us, 4_us}, .after = after};
   EXPECT_EQ(Whole(make, 4).makespan, 63_us);
@@ -88,9 +88,9 @@ TEST(RepetitionHostTest, AHostThatGetsAheadMayComeLateToTheEndOfFewAlone) {
   ExpectNotTold(make, 4, 100, 10_us);
 }
 
-// A forward of 1 us begins every 20 us, and its host needs 16 us for it, 18 us late at first:
-// of five forwards it holds back all but the last. Backwards wait for longer messages.
-TEST(RepetitionHostTest, AHostThatGetsAheadMayHoldBackTheLastPeriodOfFewAlone) {
+// A forward of 1 us begins every 20 us, and its host needs 16 us for it but starts 18 us late: of
+// five forwards it delays all but the last. Backwards wait for longer messages.
+TEST(RepetitionHostTest, AHostThatGetsAheadMayDelayTheLastPeriodOfShortStepsOnly) {
   const auto make = [](int micro_batches) {
     StepBuilder step;
     const Lane lane = step.AddLane(LaneKind::kCompute);
@@ -116,16 +116,17 @@ TEST(RepetitionHostTest, AHostThatGetsAheadMayHoldBackTheLastPeriodOfFewAlone) {
   EXPECT_EQ(Told(make, 5, 100), std::nullopt);
 }
 
-// The update holds back in every step what the host launches after it.
-TEST(RepetitionHostTest, WhatTheHostWaitsForMakesItForgetWhatWas) {
+// The host waits for the first task after the passes, so what it launches next is equally late in
+// every step.
+TEST(RepetitionHostTest, ATaskThatTheHostWaitsForMakesEarlierLaunchesIrrelevant) {
   const std::vector<Task> after = {{1_us, {0_us, 1_us, true}}, {1_us, {20_us, 20_us}}};
   const Launched make = {.pass = {0_us, 4_us}, .after = after};
   EXPECT_EQ(Told(make, 4, 100), Whole(make, 100));
   EXPECT_EQ(Whole(make, 100).makespan, 1022_us);
 }
 
-// A reduction after the passes, on a lane that has run nothing before.
-TEST(RepetitionHostTest, AnIdleLanesHostMayHoldBackTheEndOfFewAlone) {
+// A reduction follows the passes, on a lane that has run nothing before.
+TEST(RepetitionHostTest, TheHostOfAnIdleLaneMayDelayTheEndOfShortStepsOnly) {
   const auto make = [](int micro_batches) {
     StepBuilder step;
     const Lane lane = step.AddLane(LaneKind::kCompute);

@@ -1,5 +1,5 @@
-// Steps whose messages stretch each other: durations of a second replay come from what ran
-// beside each other in the first.
+// Steps whose messages stretch each other: the durations of a second replay depend on what ran side
+// by side in the first.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -15,9 +15,10 @@ bool AreSideBySide(const Timeline& timeline, TaskId a, TaskId b) {
   return timeline.start(a) < timeline.end(b) && timeline.start(b) < timeline.end(a);
 }
 
-// A reduction takes 8 us, or 16 us beside a gather of 43 us: that of the last micro-batch
-// but one is the first without, and the last that begins before the first replay's cut.
-// With the gather each second forward waits for reductions, one after another:
+// A reduction takes 8 us, or 16 us beside a gather of 43 us. The first reduction without the gather
+// is that of the last micro-batch but one, which is also the last that begins before the cut of the
+// first replay. With the gather, each second forward waits for reductions, which run one after
+// another:
 //   compute [F0 4us][B0 6us   ][F1][B1   ]      [F2][B2   ]
 //   data            [reduction 16us          ]  [reduction
 HandMadeStep Gathering(int micro_batches, Duration gathering) {
@@ -43,7 +44,7 @@ HandMadeStep Gathering(int micro_batches, Duration gathering) {
   return built;
 }
 
-TEST(RepetitionSharingTest, WhatOneReplayHasBeforeItsCutAndTheOtherHasNotTakesAsLong) {
+TEST(RepetitionSharingTest, TasksBetweenTheCutsOfTwoReplaysTakeAsLongAsAPeriodBefore) {
   const auto without = [](int micro_batches) { return Gathering(micro_batches, 1_us); };
   EXPECT_EQ(Told(without, 6, 100), Whole(without, 100));
   const auto make = [](int micro_batches) { return Gathering(micro_batches, 43_us); };
@@ -51,12 +52,12 @@ TEST(RepetitionSharingTest, WhatOneReplayHasBeforeItsCutAndTheOtherHasNotTakesAs
   ExpectNotTold(make, 6, 100, 16_us);
 }
 
-// What one micro-batch runs, alone and with messages stretched. Each message of 2 us takes
-// 12 us, so that reductions are over before the cut that began after it:
+// What one micro-batch runs, before messages are stretched. In the second replay each message of
+// 2 us takes 12 us, so that reductions have ended before the cut that began after it:
 //   compute  [forward 4us]              [backward.0 8us][backward.1 6us]
 //   next                  [message 2us]                  [message 2us]
 //   data                  [gather 18us                  ][norm 1us][reduction 1us]
-// The first cut comes when a gather runs, the second after the reduction.
+// The first cut comes while a gather runs, the second after the reduction.
 struct Shifting {
   Phase last_norm = Phase::kGradNorm;  // of the last micro-batch but one
   bool has_copy = false;               // after its last backward: for 4 us
@@ -115,7 +116,8 @@ TEST(RepetitionSharingTest, ReplaysWhoseCutsFallBetweenOtherTasksAreTold) {
   EXPECT_EQ(Whole(make, 100).makespan, 100 * 30_us);
 }
 
-// The gather beside the copy takes 2 us longer, as in every step its last but one does.
+// The gather beside the copy takes 2 us longer. In every step that is the gather of the last
+// micro-batch but one.
 TEST(RepetitionSharingTest, WhatRunsAtTheCutTakesAsLongAsAPeriodBefore) {
   const Shifting make = {.has_copy = true, .gather_loses = 2_us};
   EXPECT_EQ(Told(make, 5, 100), std::nullopt);
@@ -123,15 +125,15 @@ TEST(RepetitionSharingTest, WhatRunsAtTheCutTakesAsLongAsAPeriodBefore) {
   EXPECT_EQ(Told(unshared, 5, 100), Whole(unshared, 100));
 }
 
-// Between the cuts.
-TEST(RepetitionSharingTest, WhatOneReplayHasBeforeItsCutAndTheOtherHasNotIsTheSame) {
+// The task that differs is between the two cuts.
+TEST(RepetitionSharingTest, TasksBetweenTheCutsOfTwoReplaysAreThoseOfAPeriodBefore) {
   const Shifting make = {.last_norm = Phase::kOptimizer};
   EXPECT_EQ(Told(make, 5, 100), std::nullopt);
 }
 
-// The fetch comes after the first replay's cut and before the second's. It is of the fourth
-// micro-batch, beside the copy in a step of five alone.
-TEST(RepetitionSharingTest, WhatHappensOnceIsOnTheSameSideOfBothCuts) {
+// The fetch comes after the cut of the first replay and before that of the second. It belongs to
+// the fourth micro-batch, which runs beside the copy only in a step of five.
+TEST(RepetitionSharingTest, TasksThatRunOnceAreOnTheSameSideOfBothCuts) {
   const Shifting make = {.has_copy = true, .has_fetch = true, .copy_loses = 300_us};
   ExpectNotTold(make, 5, 100, 30_us);
 }

@@ -42,8 +42,8 @@ TEST(RepetitionTest, WithoutLanesOrForwardsThereIsNothingToRepeat) {
   EXPECT_EQ(Told(backwards, 4, 100), std::nullopt);
 }
 
-// Two micro-batches are in flight: their passes of 2 us and messages of 3 us make a circle
-// of 14 us. The first begins 10 us after the one before, the second 4 us.
+// Two micro-batches are in flight: their passes of 2 us and messages of 3 us form a cycle of 14 us.
+// The first of them begins 10 us after the micro-batch before it, the second 4 us.
 HandMadeStep TwoStages(int micro_batches) {
   StepBuilder step;
   const Lane first = step.AddLane(LaneKind::kCompute);
@@ -70,13 +70,13 @@ TEST(RepetitionTest, APipelineThatWaitsForItsMessagesIsTold) {
   EXPECT_EQ(Whole(TwoStages, 100).makespan, Whole(TwoStages, 8).makespan + 46 * 14_us);
 }
 
-// 14 us for two say nothing of one.
+// That two micro-batches take 14 us says nothing about one.
 TEST(RepetitionTest, MicroBatchesThatAreNoWholeNumberOfPeriodsAreNotTold) {
   EXPECT_EQ(Told(TwoStages, 8, 101), std::nullopt);
 }
 
-// Each group of two: forwards through chunks 0 and 1, backwards through 1 and 0. A second
-// lane runs the same, 1 us later.
+// Groups of two micro-batches: forwards through chunks 0 and 1, then backwards through 1 and 0. A
+// second lane runs the same 1 us later.
 MakeStep Interleaved(bool has_second_lane) {
   return [=](int micro_batches) {
     StepBuilder step;
@@ -99,9 +99,9 @@ MakeStep Interleaved(bool has_second_lane) {
   };
 }
 
-// At the cut the lanes have just run a forward of the 7th micro-batch through chunk 1 and
-// one of the 8th through chunk 0. What is 7 us earlier on the first lane is of the group
-// before, another place in the order.
+// At the cut the lanes have just run a forward of the 7th micro-batch through chunk 1 and one of
+// the 8th through chunk 0. The task 7 us earlier on the first lane belongs to the group before, at
+// another place of the order.
 TEST(RepetitionTest, OrdersThatTakeMicroBatchesInGroupsRepeatGroups) {
   for (const bool has_second_lane : {false, true}) {
     const MakeStep make = Interleaved(has_second_lane);
@@ -156,7 +156,7 @@ TEST(RepetitionTest, BackwardsAloneAreNoPeriod) {
   ExpectNotTold(make, 8, 100, 4_us);
 }
 
-// The update waits for passes and for one other task that begins with the step.
+// The update waits for the passes and for one other task, which begins with the step.
 MakeStep BesidePasses(int micro_batch, Duration duration) {
   return [=](int micro_batches) {
     StepBuilder step;
@@ -199,7 +199,7 @@ TEST(RepetitionTest, WhatOneMicroBatchAloneRunsIsNotRepeated) {
   ExpectNotTold(BesidePasses(0, 100_us), 4, 100, 3_us);
 }
 
-// Forwards of 3 and 1 us in turn, backwards of 4 us: of other ops, too.
+// Forwards take 3 and 1 us in turn, and backwards 4 us; they also run other ops.
 TEST(RepetitionTest, TasksOfOtherOpsDoNotRepeatEachOther) {
   const auto make = [](int micro_batches) {
     StepBuilder step;
@@ -214,7 +214,7 @@ TEST(RepetitionTest, TasksOfOtherOpsDoNotRepeatEachOther) {
   EXPECT_EQ(Told(make, 6, 101), std::nullopt);
 }
 
-// How micro-batches of one parity send, and when what they wait for ends.
+// How the micro-batches of one parity send, and when the task that their message waits for ends.
 struct Sending {
   Duration prepared;  // after the forward
   Launch launch;
@@ -222,8 +222,8 @@ struct Sending {
   Phase phase = Phase::kSendForward;
 };
 
-// Message and reduction of one lane; the update waits for what the last message waited for,
-// or for the message.
+// A message and a reduction share a lane. The update waits for the task that the last message
+// waited for, or for that message.
 //   compute [forward 5us      ][backward.0 2us][backward.1 3us]
 //   other                      [prepared?][ready 500ns]
 //   data                        ...[message ][reduction 1us]
@@ -252,8 +252,8 @@ MakeStep Sendings(const Sending& even, const Sending& odd, bool update_waits_for
   };
 }
 
-// One parity's message lasts 1 us longer, is held up by its host, is another, or begins 1 us
-// later: nothing that is last on a lane shows it.
+// The message of one parity lasts 1 us longer, is delayed by its host, is another one, or begins
+// 1 us later. The last tasks of the lanes do not show this.
 TEST(RepetitionTest, CutsAgreeInAllThatEndsAfterTheEarliestLastTask) {
   const Launch at_once = {0_us, 1_us, true};
   const Launch held_up = {1_us, 1_us, true};

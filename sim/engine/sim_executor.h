@@ -26,8 +26,8 @@ namespace stagecraft {
 // clipping reads the norm), and runs ahead of everything else.
 std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs);
 
-// How messages share links. kModel: each takes the time of the cost model, stretched where its rank
-// sends something else meanwhile (interface_sharing.h). kFlow: each is flows over the links of the
+// How messages share links. kModel: each takes the time of the cost model, stretched while its rank
+// sends something else (interface_sharing.h). kFlow: each is flows over the links of the
 // cluster (traffic_binding.h), for schedules that were lowered unfolded.
 enum class NetworkFidelity { kModel, kFlow };
 const char* Name(NetworkFidelity fidelity);

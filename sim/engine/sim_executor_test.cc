@@ -56,7 +56,7 @@ TEST(SimExecutorTest, OpsSideBySideTakeAsLongAsTheLonger) {
   EXPECT_EQ(times.lead, 0_us);
 }
 
-// Messages keep their interface busy all of their time; the rest takes `profiled`.
+// Messages keep their interface busy all the time; other ops take the time that they state.
 class GivenTimes : public CostModel {
  public:
   explicit GivenTimes(Duration host = {}) : host_(host) {}  // for all but messages
@@ -82,7 +82,7 @@ class RankBuilder {
  public:
   Lane AddLane(LaneKind kind) { return builder_.AddLane({rank_, kind}); }
 
-  // Of no micro-batch: -1.
+  // Adds a task; micro_batch -1 means none.
   TaskId Add(Lane lane, Phase phase, int micro_batch, Duration duration,
              const std::vector<TaskId>& after = {}) {
     return Add(lane, phase, micro_batch, Op::Profiled(1, duration), after);
@@ -151,8 +151,8 @@ TEST(ExecuteRepeatedTest, AStepOfManyMicroBatchesIsToldFromAFew) {
   EXPECT_EQ(executor.unshared_makespan(), 1000_us);
 }
 
-// Message and reduction take 4 us.
-TEST(ExecuteRepeatedTest, MessagesThatShareAnInterfaceAreToldWithThat) {
+// Side by side, message and reduction take 4 us.
+TEST(ExecuteRepeatedTest, MessagesThatShareAnInterfaceAreToldAsStretched) {
   const GivenTimes model;
   SimExecutor executor(OneNode(), model);
   EXPECT_EQ(executor.Execute(Messages(100, true)).makespan(), 1200_us);
@@ -163,8 +163,8 @@ TEST(ExecuteRepeatedTest, MessagesThatShareAnInterfaceAreToldWithThat) {
   EXPECT_EQ(executor.unshared_makespan(), 1000_us);
 }
 
-// Reductions of 6 us begin every 11 us, messages of 1 us every 10 us: from the second to
-// the fifth they meet, and passes that wait for messages take 11 us, too. Later ones do not.
+// Reductions of 6 us begin every 11 us, messages of 1 us every 10 us. From the second to the fifth
+// they meet, so that passes which wait for messages take 11 us, too. Later ones do not meet.
 Schedule Drifting(int micro_batches) {
   RankBuilder rank;
   const Lane compute = rank.AddLane(LaneKind::kCompute);
@@ -182,7 +182,7 @@ Schedule Drifting(int micro_batches) {
   return rank.Build();
 }
 
-TEST(ExecuteRepeatedTest, WhereWhatSharesAnInterfaceDoesNotRepeatNothingIsTold) {
+TEST(ExecuteRepeatedTest, SharingOfInterfacesThatDoesNotRepeatIsNotTold) {
   const GivenTimes model;
   SimExecutor executor(OneNode(), model);
   EXPECT_EQ(executor.Execute(Drifting(5)).makespan(), 10_us + 4 * 11_us + 100_us);
@@ -190,8 +190,8 @@ TEST(ExecuteRepeatedTest, WhereWhatSharesAnInterfaceDoesNotRepeatNothingIsTold) 
   EXPECT_FALSE(executor.ExecuteRepeated(Drifting(5), 45, 1).has_value());
 }
 
-// 100 us ahead, the host falls behind by 2 us a micro-batch.
-TEST(ExecuteRepeatedTest, WhereTheHostFallsBehindNothingIsTold) {
+// The host is 100 us ahead and falls behind by 2 us with each micro-batch.
+TEST(ExecuteRepeatedTest, StepsWhoseHostFallsBehindAreNotTold) {
   const auto make = [](int micro_batches) {
     RankBuilder rank;
     const Lane compute = rank.AddLane(LaneKind::kCompute);
@@ -209,7 +209,7 @@ TEST(ExecuteRepeatedTest, WhereTheHostFallsBehindNothingIsTold) {
   EXPECT_FALSE(executor.ExecuteRepeated(make(4), 96, 1).has_value());
 }
 
-TEST(ExecuteRepeatedTest, OfFlowsNothingIsTold) {
+TEST(ExecuteRepeatedTest, StepsWithFlowsAreNotTold) {
   const GivenTimes model;
   SimExecutor executor(OneNode(), model, {.fidelity = NetworkFidelity::kFlow});
   EXPECT_FALSE(executor.ExecuteRepeated(Messages(4, false), 96, 1).has_value());

@@ -33,11 +33,12 @@ inline constexpr int64_t kMostSyncFlows = 10'000'000;
 
 // The links of the network are those of cluster.link_graph(), by their indices. Tasks of the
 // schedule whose time no link decides are not bound: tasks of no bytes, of one rank, inside a
-// multicasting switch (NVLS), or over direct links of one node alone, where a collective uses
-// routes that its ranks do not know (each pair of ranks has such a link, or rings of such links
-// pass all ranks). Of groups side by side only those over direct links send nothing. Gradients that
-// are synchronised by other methods than NCCL's send the messages of network/sync_channels.h.
-// Preconditions: `schedule` was lowered unfolded for `cluster`; `costs` are those of the schedule.
+// multicasting switch (NVLS), or only over direct links of one node, because its ranks do not
+// determine the routes that a collective uses there (each pair of ranks has such a link, or rings
+// of such links pass all ranks). Of groups side by side only those over direct links send nothing.
+// Gradients that are synchronised by other methods than NCCL's send the messages of
+// network/sync_channels.h. Preconditions: `schedule` was lowered unfolded for `cluster`; `costs`
+// are those of the schedule.
 std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster& cluster,
                                          const BoundCosts& costs);
 

@@ -17,7 +17,7 @@ class CopyLowering {
   CopyLowering(LoweringContext& context, const LoweredPasses& passes)
       : passes_(passes), builder_(context.builder) {}
 
-  // `copies` by chunk.
+  // Adds the copies of a worker; `copies` are by chunk.
   void Add(size_t worker, const std::vector<OpSequenceId>& copies) {
     const PassOrder& order = passes_.workers()[worker].order;
     ranks_ = passes_.workers()[worker].ranks;
@@ -46,7 +46,8 @@ class CopyLowering {
   }
 
  private:
-  // Of every rank, between two passes; the tag is that of the pass it is for.
+  // Adds the copies of every rank between two passes; their tags are those of the pass whose
+  // activations they copy.
   void AddCopies(const std::vector<Lane>& lanes, TaskId after, TaskId before, Phase phase,
                  OpSequenceId copy) {
     Tag tag = builder_.tag(phase == Phase::kOffload ? after : before);
@@ -61,7 +62,7 @@ class CopyLowering {
 
   const LoweredPasses& passes_;
   Schedule::Builder& builder_;
-  // Of the worker at hand, the lanes by rank.
+  // The ranks and, by rank, the lanes of the current worker.
   std::span<const int32_t> ranks_;
   std::vector<Lane> out_, in_;
 };

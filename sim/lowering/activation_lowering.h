@@ -1,4 +1,5 @@
-// Activations that wait for their backward with the host: the copies beside the passes.
+// Adds the copies of activations that stay in host memory until their backward; they run beside the
+// passes.
 #pragma once
 
 #include "sim/lowering/lowered_passes.h"
@@ -6,9 +7,9 @@
 
 namespace stagecraft {
 
-// Of every rank and OffloadedPass a task on the port's lane of each direction. Copied is
-// the plan's share of what memory/rank_tensors.h says a forward saves, of a framework
-// that is described by nothing else.
+// Adds, for every rank and every OffloadedPass, a task on the lane of each direction to the host.
+// The tasks copy the plan's share of what a forward saves according to memory/rank_tensors.h, for a
+// framework with default settings.
 void AddActivationCopies(LoweringContext& context, const LoweredPasses& passes);
 
 }  // namespace stagecraft

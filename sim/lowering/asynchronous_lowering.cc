@@ -29,7 +29,7 @@ class StageUpdates {
 
   size_t count() const { return Worker(workers_[0]).updates.size(); }
 
-  // What comes before and after an update on every replica.
+  // Adds what precedes and follows an update on all replicas.
   void Add(size_t update) {
     if (update >= count() || context_.rules.DataRanks(stage_) == 1) return;
     if (context_.rules.OverlapsReduction(stage_)) {
@@ -58,7 +58,8 @@ class StageUpdates {
     return tag;
   }
 
-  // Of a bucket beside the backward that completes its gradients; -1: of all behind it.
+  // Reduces a bucket beside the backward that completes its gradients; -1: reduces all buckets
+  // after it.
   void AddReduction(size_t update, int bucket, const ParameterCount& parameters) {
     std::vector<TaskId> after;
     for (const size_t w : workers_) {
@@ -72,7 +73,7 @@ class StageUpdates {
     }
   }
 
-  // Before the next pass of every replica.
+  // Gathers parameters before the next pass of every replica.
   void AddGather(size_t update) {
     std::vector<TaskId> after;
     for (const size_t w : workers_) after.push_back(passes_.Update(w, update));
@@ -96,7 +97,7 @@ class StageUpdates {
   const std::vector<size_t> workers_;
 };
 
-// Behind the reductions of the replicas.
+// Reduces the gradients of a tied tensor, after the reductions of the replicas.
 void AddTiedUpdate(LoweringContext& context, const LoweredPasses& passes, const TiedStages& tied,
                    size_t update) {
   for (size_t i = 0; i < context.folding().instances.size(); ++i) {

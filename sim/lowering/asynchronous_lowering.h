@@ -1,6 +1,6 @@
-// What the replicas of asynchronous pipelines exchange behind their backwards: each
-// update waits for its gradients to be reduced, and sharded parameters are gathered
-// before they are used. The updates themselves stand among the passes.
+// Adds what the replicas of asynchronous pipelines exchange after their backwards: each update
+// waits until its gradients are reduced, and sharded parameters are gathered before they are used.
+// The updates themselves are already among the passes.
 #pragma once
 
 #include "sim/lowering/lowered_passes.h"

@@ -23,7 +23,8 @@ TaskId DataCollectives::Gather(const ParameterCount& parameters, const Tag& tag,
              {&dense, 1});
 }
 
-// One sum for all of the holders, or a share each, which those that hold copies of it add up.
+// Reduces the gradients to a single sum for all holders, or to one share each, which the holders of
+// its copies then add up.
 TaskId DataCollectives::ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,
                                     std::span<const TaskId> after) {
   const Plan& plan = context_.plan;
@@ -31,7 +32,7 @@ TaskId DataCollectives::ReduceAmong(const Holders& holders, int64_t parameters, 
   if (plan.zero == 0) {
     Communicator among = holders.all;
     const bool is_last_chunk = tag.chunk < 0 || tag.chunk == plan.chunk_count() - 1;
-    // A dead server is noticed once a step, by what is reduced first.
+    // A dead server is noticed once per step, by the first reduction.
     if (!is_last_chunk || tag.segment > 0) among.sync.timeout = Duration();
     return Add(OpKind::kAllReduce, bytes, among, tag, after);
   }

@@ -11,20 +11,20 @@
 
 namespace stagecraft {
 
-// Every task holds the group's lanes, carries the given tag and waits for `after`; where a method
-// adds several, one follows the other, and it returns the last.
+// Every task holds the group's lanes, carries the given tag and waits for `after`. If a method adds
+// several tasks, each waits for the one before it, and the method returns the last.
 class DataCollectives {
  public:
   // Both arguments must outlive it.
   DataCollectives(LoweringContext& context, const DataGroup& group)
       : context_(context), group_(group) {}
 
-  // Gathers so many parameters on the ranks that share them.
+  // Gathers parameters on the ranks that share them.
   TaskId Gather(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
-  // Reduces so many gradients: over those that share, and among the copies of each share; those
-  // of experts among the ranks that hold the same.
+  // Reduces gradients: over the ranks that share them, and among the ranks that hold copies of the
+  // same share. Gradients of experts are reduced among the ranks that hold the same experts.
   TaskId Reduce(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
-  // One collective.
+  // Adds one collective.
   TaskId Add(OpKind kind, int64_t bytes, const Communicator& among, const Tag& tag,
              std::span<const TaskId> after);
 

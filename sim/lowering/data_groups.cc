@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// What the slowest of the groups sees.
+// The fabric of the slowest group.
 Fabric SlowestOf(LoweringMemory& memory, const DeviceGroups& groups) {
   Fabric slowest = memory.DescribeGroup(groups[0]);
   for (size_t i = 1; i < groups.size(); ++i) {
@@ -51,7 +51,7 @@ class StageGroups {
     return std::span(servers_).subspan((tensor * experts_ + index) * each, each);
   }
 
-  // What all groups see that synchronise side by side.
+  // How the groups that synchronise side by side are connected.
   GradientSync DescribeAll(size_t stride) const {
     std::vector<DeviceGroups> by_tensor;
     for (const std::vector<int>& devices : devices_) {
@@ -91,7 +91,7 @@ class StageGroups {
   }
 
   LoweringContext& context_;
-  size_t experts_;  // ranks that divide them
+  size_t experts_;  // ranks that divide the experts
   std::vector<int> servers_;
   std::vector<std::vector<int>> devices_;  // by tensor index
   GradientSync dense_sync_, experts_sync_;

@@ -1,4 +1,4 @@
-// The devices of a plan that exchange something: messages between stages, gradients of replicas,
+// The devices of a plan that exchange data: messages between stages, gradients of replicas,
 // gradients of tied embeddings.
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace stagecraft {
 
-// The messages by which a replica of a stage hands on a micro-batch: from each of its devices
-// one, to the device of the same index of the receiving replica, counted round where that has
-// fewer.
+// Returns the messages by which a replica of a stage hands on a micro-batch. Each of its devices
+// sends one, to the device with the same index in the receiving replica; if that has fewer devices,
+// indices wrap around.
 std::vector<MessageEnds> FindMessages(const Plan& plan, int from_stage, int from_replica,
                                       int to_stage, int to_replica);
 
-// The devices that reduce gradients together: the same of every stage that holds
-// copies of this one's parameters.
+// Returns the devices that reduce gradients together: those with this tensor index, in every stage
+// that holds copies of this stage's parameters.
 std::vector<int> DataDevices(const Plan& plan, int stage, int tensor);
 
-// The devices of a pipeline that add up the gradients of an embedding and a head that are one
-// tensor: of each replica of the two stages that of index `rank`, counted round.
+// Returns the devices of a pipeline that add up the gradients of an embedding and a head that are
+// one tensor: in each replica of the two stages the device with index `rank`, which wraps around.
 std::vector<int> TiedDevices(const Plan& plan, const TiedStages& tied,
                              const PipelineInstance& instance, int rank);
 

@@ -50,8 +50,8 @@ PipelineInstance WholePipeline(const Plan& plan) {
   return instance;
 }
 
-// The replicas of two stages that hand micro-batches to each other, where pipelines are not
-// separate.
+// Returns the pairs of replicas of two stages that hand micro-batches to each other, if pipelines
+// are not separate.
 std::set<std::pair<int, int>> Partners(const Plan& plan, int stage, int next) {
   const auto replicas = static_cast<int>(plan.stages[stage].replicas.size());
   const auto next_replicas = static_cast<int>(plan.stages[next].replicas.size());
@@ -67,7 +67,7 @@ std::set<std::pair<int, int>> Partners(const Plan& plan, int stage, int next) {
   return partners;
 }
 
-// Whether things of an index below `count` are equal.
+// Whether describe(i) is equal for all i below `count`.
 template <typename Describe>
 bool AreAlike(int count, Describe describe) {
   if (count < 2) return true;
@@ -78,7 +78,7 @@ bool AreAlike(int count, Describe describe) {
   return true;
 }
 
-// Decides what may stand for what.
+// Decides which ranks and replicas can stand for others.
 class Folder {
  public:
   Folder(const Plan& plan, const Workload& workload, const Cluster& cluster)
@@ -122,7 +122,7 @@ class Folder {
  private:
   int stages() const { return static_cast<int>(plan_.stages.size()); }
 
-  // Everything that decides how long a replica's work takes, where its ranks are alike.
+  // Everything on which the time of a replica's work depends if its ranks are alike.
   Signature SignatureOf(int replica) {
     Signature signature;
     for (int stage = 0; stage < stages(); ++stage) {
@@ -144,11 +144,11 @@ class Folder {
     return signature;
   }
 
-  // Whether every device of a replica is of one kind and sees the same groups and routes, so
-  // that one rank can stand for all.
+  // Whether all devices of a replica have the same type and the same groups and routes, so that one
+  // rank can stand for all.
   bool RanksAreAlike() {
     if (plan_.gradient_sync.servers > 0) return false;  // each group has servers of its own
-    // Groups and routes do not tell which devices share the memory of a device.
+    // Groups and routes do not show which devices share the memory of a device.
     if (!cluster_.shared_memories().empty()) return false;
     for (int stage = 0; stage < stages(); ++stage) {
       if (!GpusAreAlike(stage) || !DataGroupsAreAlike(stage) || !MessagesAreAlike(stage)) {
@@ -166,8 +166,8 @@ class Folder {
     });
   }
 
-  // Whether all tensor indices have the same groups: those that add up gradients, and those
-  // that share out parameters.
+  // Whether the groups are alike for all tensor indices: those that add up gradients, and those
+  // that divide parameters.
   bool DataGroupsAreAlike(int stage) const {
     const Stage& s = plan_.stages[stage];
     const auto fabrics = [&](int tensor, int stride) {
@@ -190,7 +190,7 @@ class Folder {
     return are_alike(1) && (s.expert_parallel == 1 || are_alike(s.expert_parallel));
   }
 
-  // Between a stage and the next one, both ways.
+  // Whether the messages between a stage and the next one are alike, in each direction.
   bool MessagesAreAlike(int stage) {
     const int next = (stage + 1) % stages();
     if (next == stage) return true;
@@ -214,7 +214,7 @@ class Folder {
     return true;
   }
 
-  // What all messages from one replica to another see; nothing where they are unlike.
+  // Returns the fabric of all messages from one replica to another, or nothing if they differ.
   std::optional<Fabric> Message(int from, int from_replica, int to, int to_replica) {
     const std::vector<Fabric>& messages =
         messages_.Describe(FindMessages(plan_, from, from_replica, to, to_replica));
@@ -255,10 +255,10 @@ class Folder {
   const Cluster& cluster_;
   const std::optional<TiedStages> tied_;
   const bool is_separate_;
-  std::vector<int> gpus_;  // by group of nodes: the first group of the same GPU
+  std::vector<int> gpus_;  // by group of nodes: the first group with the same type of device
   MessageFabrics messages_;
-  // What the messages to the next stage see, and those that come back, by stage and replica.
-  // Filled if pipelines are separate and ranks alike.
+  // The fabrics of the messages to the next stage, and of those that come back, by stage and
+  // replica. Filled if pipelines are separate and ranks alike.
   std::vector<std::vector<Fabric>> onward_, back_;
   std::map<int64_t, Fabric> pairs_;  // by Cluster::PairClass()
 };

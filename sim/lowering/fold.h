@@ -9,10 +9,9 @@
 
 namespace stagecraft {
 
-// One pipeline to simulate: for each stage the replicas that take part in it.
-// Where the plan has separate pipelines, each has one replica of every stage and
-// stands for `multiplicity` of them; otherwise there is one pipeline with all
-// replicas of every stage.
+// One pipeline to simulate: the replicas of each stage that take part in it. If the plan has
+// separate pipelines, an instance has one replica of every stage and stands for `multiplicity`
+// pipelines. Otherwise the only instance has all replicas of every stage.
 struct PipelineInstance {
   std::vector<std::vector<int>> replicas;  // by stage
   int multiplicity = 1;
@@ -20,7 +19,7 @@ struct PipelineInstance {
 
 struct Folding {
   std::vector<PipelineInstance> instances;
-  // Every device of a replica has its own rank; otherwise one stands for all.
+  // Every device of a replica has its own rank; if false, one rank stands for all of them.
   bool unfold_ranks = false;
 };
 Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,

@@ -8,7 +8,7 @@ HolderGroups DivideHolders(std::span<const int> devices, int stride, int zero_gr
   groups.all.resize(step);
   for (size_t i = 0; i < devices.size(); ++i) groups.all[i % step].push_back(devices[i]);
   const size_t size = zero_group > 0 ? static_cast<size_t>(zero_group) : devices.size();
-  if (size == devices.size()) {  // no one has another's share
+  if (size == devices.size()) {  // no two ranks hold the same share
     groups.sharing = groups.all;
     return groups;
   }

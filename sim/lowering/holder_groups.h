@@ -9,14 +9,14 @@
 namespace stagecraft {
 
 struct HolderGroups {
-  DeviceGroups all;      // each adds up its gradients
-  DeviceGroups sharing;  // the ranks of each divide the parameters among them
-  DeviceGroups copies;   // the ranks of each hold copies of one share; empty: nobody does
+  DeviceGroups all;      // each group adds up its gradients
+  DeviceGroups sharing;  // the ranks of each group divide the parameters among them
+  DeviceGroups copies;   // the ranks of each group hold copies of one share; empty: no copies
 };
 
-// `devices` are ranks in a row, of which every `stride`-th holds the same parameters. These
-// ranks divide them among all of them or, with `zero_group` above 0, among so many ranks in a
-// row.
+// `devices` lists the ranks, of which every `stride`-th holds the same parameters. All of these
+// ranks divide the parameters among them or, with `zero_group` above 0, those within each
+// `zero_group` consecutive ranks do.
 HolderGroups DivideHolders(std::span<const int> devices, int stride, int zero_group);
 
 }  // namespace stagecraft

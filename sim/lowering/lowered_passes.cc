@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Of the workers of one instance.
+// The costs of the passes of one instance's workers.
 class InstanceCosts : public PassCosts {
  public:
   InstanceCosts(LoweringContext& context, std::span<const LoweredWorker> workers,

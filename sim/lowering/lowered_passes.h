@@ -1,5 +1,6 @@
-// LoweredPasses: the first part of a lowering, the passes of every simulated pipeline. What
-// data-parallel ranks exchange and the update that ends a step are added beside and behind them.
+// LoweredPasses: the first part of a lowering, the passes of every simulated pipeline. Later parts
+// add what data-parallel ranks exchange beside and after the passes, and the update that ends a
+// step.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +17,26 @@ namespace stagecraft {
 
 class LoweredPasses {
  public:
-  // Adds them to the schedule. Of the passes beside which gradients are reduced or parameters
-  // gathered (TrafficRules) every bucket is a task.
+  // Adds the passes to the schedule. A pass beside which gradients are reduced or parameters
+  // gathered (TrafficRules) has one task for each bucket.
   explicit LoweredPasses(LoweringContext& context);
 
-  // By instance of the folding, then stage, then replica.
+  // Ordered by instance of the folding, then stage, then replica.
   std::span<const LoweredWorker> workers() const { return workers_; }
   // Indices of the workers of a stage.
   std::vector<size_t> WorkersOf(int stage) const;
-  // All lanes that compute, by rank.
+  // The compute lanes of all ranks, by rank.
   std::span<const Lane> compute_lanes() const { return compute_lanes_; }
 
-  // First and last task of a pass of a worker.
+  // The first and the last task of a pass of a worker.
   TaskId First(size_t worker, const Pass& pass) const;
   TaskId Last(size_t worker, const Pass& pass) const;
-  // By index into LoweredWorker::updates.
+  // The task of an update, by index into LoweredWorker::updates.
   TaskId Update(size_t worker, size_t index) const;
 
  private:
   void AddInstance(LoweringContext& context, int index);
-  // A worker as its pipeline counts it.
+  // The index of a worker among those of its pipeline.
   int IndexInInstance(size_t worker) const;
 
   std::vector<LoweredWorker> workers_;

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// The passes beside which overlapped gathers and reductions run.
+// Finds the passes beside which overlapped gathers and reductions run.
 void FindEdgePasses(int chunks, LoweredWorker& worker) {
   worker.first_forward.assign(chunks, Pass{Phase::kForward, 0, -1});
   worker.last_backward.assign(chunks, Pass{Phase::kBackward, 0, -1});
@@ -21,7 +21,7 @@ void FindEdgePasses(int chunks, LoweredWorker& worker) {
   }
 }
 
-// One rank for every device, or one that stands for all of them and, in folded replicas, for
+// Adds one rank for every device, or one that stands for all of them and, in folded replicas, for
 // those of `multiplicity` pipelines.
 void AddRanks(LoweringContext& context, int multiplicity, LoweredWorker& worker) {
   Schedule::Builder& builder = context.builder;

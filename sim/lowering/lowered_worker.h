@@ -1,4 +1,4 @@
-// LoweredWorker: a replica of a stage as it is simulated.
+// LoweredWorker: one simulated replica of a stage.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,28 @@
 namespace stagecraft {
 
 struct LoweredWorker {
-  int instance = 0;  // which PipelineInstance of the folding it is of
+  int instance = 0;  // the PipelineInstance of the folding to which it belongs
   int stage = 0;
-  int replica = 0;             // as the plan counts
+  int replica = 0;             // numbered as in the plan
   int shard = 0;               // in the block table
   std::vector<int32_t> ranks;  // simulated ranks: one, or every device
-  // Its lanes, by rank; sends where the pipeline has several stages.
+  // Its lanes, by rank; those of sends are empty if the pipeline has only one stage.
   std::vector<Lane> compute, send_next, send_previous, data;
   PassOrder order;
   std::vector<Pass> first_forward;    // by chunk
-  std::vector<Pass> last_backward;    // by chunk: after it weight gradients are complete
-  std::vector<WeightUpdate> updates;  // among its passes; of asynchronous pipelines
+  std::vector<Pass> last_backward;    // by chunk: the pass that completes weight gradients
+  std::vector<WeightUpdate> updates;  // those among its passes; only of asynchronous pipelines
 
-  // The weight gradients of an update among its passes are complete with this pass.
+  // Whether this pass completes the weight gradients of an update among the passes.
   bool CompletesUpdate(const Pass& pass) const;
 };
 
-// Adds the ranks and lanes of a replica, `position` in its instance, that runs this order.
+// Adds the ranks and lanes of a replica that runs this order; `position` is its index in the
+// instance.
 LoweredWorker AddWorker(LoweringContext& context, int instance, int stage, int position,
                         PassOrder order);
 
-// What PassTasks takes of a worker.
+// Returns what PassTasks needs to know of a worker.
 PipelineWorker ToPipelineWorker(const LoweredWorker& worker, int position, bool sends_block);
 
 }  // namespace stagecraft

@@ -1,9 +1,9 @@
 // Lowering: Plan x Workload x Cluster -> Schedule.
 //
-// Replicas whose devices, groups and routes are alike do the same at the same
-// time: one representative of each such class is simulated, and one rank
-// stands for a tensor- and context-parallel group. `unfold` simulates every
-// device. Both give the same times to the nanosecond.
+// Replicas whose devices, groups and routes are alike do the same at the same time. So one
+// representative of each class of them is simulated, and one rank stands for a tensor- and
+// context-parallel group. `unfold` simulates every device instead. Both give the same times to the
+// nanosecond.
 #pragma once
 
 #include "sim/cluster/cluster.h"
@@ -17,16 +17,16 @@ namespace stagecraft {
 
 struct LoweringOptions {
   bool unfold = false;
-  bool with_optimizer = true;  // off: forward and backward passes alone
+  bool with_optimizer = true;  // if false, only forward and backward passes
 };
 
-// The plan must have no FindErrors(). Cost: linear in the tasks of the
-// simulated ranks, plus the devices of the cluster once.
+// FindErrors() must find nothing wrong with the plan. Cost: linear in the tasks of the simulated
+// ranks, plus once the number of the cluster's devices.
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options = {});
 
-// The same of one plan after another, for the same workload and cluster: what `memory` knows
-// of the devices of an earlier one is not sought again.
+// The same for one plan after another on the same workload and cluster: what `memory` knows about
+// the devices of an earlier plan is not computed again.
 Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluster,
                const LoweringOptions& options, LoweringMemory& memory);
 

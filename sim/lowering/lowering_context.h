@@ -1,7 +1,8 @@
 // LoweringContext: what every part of a lowering reads, and the schedule that all of them write.
 //
-// A lowering makes one, and each part takes it first: AddUpdate(context, passes). Parts run one
-// after another, in the order that lowering.cc names, and each adds to what those before it left.
+// A lowering makes one context, and each part takes it as its first argument: AddUpdate(context,
+// passes). Parts run one after another, in the order that lowering.cc names, and each adds to what
+// the parts before it have made.
 #pragma once
 
 #include <span>
@@ -21,7 +22,7 @@
 namespace stagecraft {
 
 struct LoweringContext {
-  // The arguments must outlive the context; meanwhile nothing else is placed in the memory.
+  // The arguments must outlive the context, and no other plan may be placed in `memory` meanwhile.
   LoweringContext(const Plan& plan, const Workload& workload, const Cluster& cluster,
                   const LoweringOptions& options, LoweringMemory& memory);
   LoweringContext(const LoweringContext&) = delete;
@@ -33,13 +34,13 @@ struct LoweringContext {
   TaskId AddTask(const Op& op, std::span<const Lane> lanes, std::span<const TaskId> after,
                  const Tag& tag);
 
-  // What is lowered.
+  // The input.
   const Plan& plan;
   const Workload& workload;
   const Cluster& cluster;
-  const bool updates;  // the weights are updated at the end
+  const bool updates;  // whether the weights are updated at the end of the step
 
-  // What the plan's devices see of the cluster; both remember what they were asked.
+  // How the cluster connects the plan's devices; both remember their earlier answers.
   LoweringMemory& memory;
   PlacedPlan& placed;
 

@@ -7,7 +7,8 @@
 namespace stagecraft {
 namespace {
 
-// Beyond these the oldest, or all, are forgotten: some megabytes of a thousand devices.
+// Above these numbers the oldest placed plan, or all groups, are forgotten: some megabytes for a
+// thousand devices.
 constexpr size_t kMostPlaced = 256;
 constexpr size_t kMostGroups = 10'000;
 

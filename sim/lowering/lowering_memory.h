@@ -1,4 +1,4 @@
-// LoweringMemory: what lowerings ask of a cluster again and again.
+// LoweringMemory: facts about a cluster that lowerings ask for again and again.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,15 @@
 
 namespace stagecraft {
 
-// Nothing that it says depends on what it was asked before. What it is made of must
-// outlive it.
+// What it returns never depends on earlier calls. The workload and the cluster must outlive it.
 class LoweringMemory {
  public:
   LoweringMemory(const Workload& workload, const Cluster& cluster)
       : workload_(workload), cluster_(cluster) {}
 
-  // Until the next call.
+  // Returns a placed plan with the devices of `plan`, valid until the next call.
   PlacedPlan& Place(const Plan& plan, bool unfold);
-  // Cluster::DescribeGroup().
+  // Returns Cluster::DescribeGroup().
   const Fabric& DescribeGroup(const std::vector<int>& devices);
 
  private:
@@ -32,7 +31,7 @@ class LoweringMemory {
 
   const Workload& workload_;
   const Cluster& cluster_;
-  std::list<PlacedPlan> placed_;  // the last one first
+  std::list<PlacedPlan> placed_;  // the most recently used one first
   std::unordered_map<std::vector<int>, Fabric, DevicesHash> groups_;
 };
 

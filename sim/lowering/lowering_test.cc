@@ -32,7 +32,7 @@ TEST(LoweringTest, OneDeviceTakesTheSumOfItsOps) {
   EXPECT_EQ(timeline.makespan(), sum);
 }
 
-// The sixth of a pass that one layer is: embedding, head, L equal blocks.
+// Each of four stages runs each of 16 micro-batches once, and all but the last send it on.
 TEST(LoweringTest, EveryMicroBatchPassesEveryStageOnce) {
   const Workload workload = MakeWorkload();
   const Cluster cluster = MakeCluster(1, 4);
@@ -87,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{2, 8, 1, 1, 1, 1, 3, false}, Shape{2, 8, 2, 2, 1, 1, 3, false},
                     Shape{2, 8, 2, 2, 2, 2, 3, false}));
 
-// Hybrid sharding: gathers stay in groups of four, inside a node.
+// With hybrid sharding, gathers stay in groups of four ranks, which are one node.
 TEST(LoweringTest, HybridShardingKeepsGathersInTheNode) {
   const Workload workload = MakeWorkload(10);
   const Cluster cluster = MakeCluster(4, 4);
@@ -106,8 +106,8 @@ TEST(LoweringTest, HybridShardingKeepsGathersInTheNode) {
   }
 }
 
-// Parameters are gathered twice a micro-batch and reduced once (ZeRO: 3 times
-// the parameters on the wire).
+// Parameters are gathered twice per micro-batch and gradients reduced once (as in the ZeRO paper,
+// three times the parameters are sent).
 TEST(LoweringTest, FullyShardedTrafficIsThreeTimesTheParameters) {
   const Workload workload = MakeWorkload();
   const Cluster cluster = MakeCluster(1, 4);
@@ -128,10 +128,10 @@ TEST(LoweringTest, FullyShardedTrafficIsThreeTimesTheParameters) {
   EXPECT_EQ(reduced, micro_batches * 2 * workload.Parameters());
 }
 
-// Eight blocks and a head worth two of them on three stages: the head's stage
-// keeps two, so that no stage has more than four blocks' work.
+// Eight blocks and a head that takes as long as two of them, on three stages: the stage of the head
+// keeps two blocks, so that no stage has more work than four blocks.
 TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
-  // A block multiplies 2·12·256² + 4·256·512/2 a token, the head 2·256·vocab.
+  // A block computes 2·12·256² + 4·256·512/2 FLOPs per token, the head 2·256·vocab.
   constexpr int64_t kVocab = (2 * 12 * 256 * 256 + 2 * 256 * 512) * 2 / (2 * 256);
   const DecoderConfig config = SizedDecoder(
       "gpt", {.layers = 8, .hidden = 256, .heads = 8, .vocab = kVocab, .max_sequence = 512});
@@ -146,7 +146,8 @@ TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
   EXPECT_THROW(MakePlan(degrees, workload, MakeCluster(1, 3)), InputError);
 }
 
-// 1,024 elements: 2 bytes in, 1 out each way; a maximum first; 32 scales each way.
+// A cast of 1,024 elements reads 2 bytes and writes 1, in both layouts; the current recipe first
+// finds a maximum; the MX recipe has 32 scales in each layout.
 TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   EXPECT_EQ(CastBytes(Fp8Recipe::kDelayed, 1024), Bytes(4096));
   EXPECT_EQ(CastBytes(Fp8Recipe::kCurrent, 1024), Bytes(6144));
@@ -163,10 +164,10 @@ TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   degrees.gradient_bytes = 2;
   const Duration delayed = time();
   degrees.fp8_recipe = Fp8Recipe::kCurrent;
-  EXPECT_GT(delayed, sixteen);  // the rates are equal here, so casts only cost
+  EXPECT_GT(delayed, sixteen);  // the rates are equal here, so casts only add time
   EXPECT_GT(time(), delayed);
   degrees.fp8_recipe = Fp8Recipe::kMx;
-  EXPECT_THROW(time(), InputError);  // a Hopper
+  EXPECT_THROW(time(), InputError);  // a Hopper GPU cannot run it
 }
 
 TEST(LoweringTest, SizesBeyond64BitsAreRefused) {
@@ -181,7 +182,7 @@ TEST(LoweringTest, SizesBeyond64BitsAreRefused) {
       << errors[0];
 }
 
-// One position on two ranks: both compute a row, none loses it.
+// One position on two ranks: both compute a row, so that none is lost.
 TEST(LoweringTest, RowsThatDoNotDivideAreRoundedUp) {
   ShardSpec spec;
   spec.micro_batch = 1;
@@ -195,8 +196,9 @@ TEST(LoweringTest, RowsThatDoNotDivideAreRoundedUp) {
   EXPECT_EQ(spec.SplitRows(), 1);
 }
 
-// Experts in groups of four ranks, two to an expert: gathered among the two that
-// hold the same ones in a group, summed over the two groups.
+// Experts are divided within groups of four ranks, two ranks to an expert: parameters are gathered
+// among the two ranks of a group that hold the same experts, and gradients are summed over the two
+// groups.
 TEST(LoweringTest, ExpertsAreShardedWithinTheirGroup) {
   DecoderConfig config = SizedDecoder("llama", {.layers = 4,
                                                 .hidden = 256,
@@ -220,7 +222,7 @@ TEST(LoweringTest, ExpertsAreShardedWithinTheirGroup) {
               Simulate(plan, workload, cluster, true).makespan())
         << zero;
     const Schedule schedule = Lower(plan, workload, cluster);
-    std::set<std::pair<OpKind, int>> seen;  // with ranks
+    std::set<std::pair<OpKind, int>> seen;  // with the number of ranks
     for (const Op& op : schedule.distinct_ops()) {
       if (IsCollective(op.kind)) seen.insert({op.kind, op.fabric.ranks});
     }

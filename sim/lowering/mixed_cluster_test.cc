@@ -1,4 +1,4 @@
-// Clusters of unequal GPUs, and stages of unequal replicas.
+// Clusters of different devices, and stages with different numbers of replicas.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -14,9 +14,9 @@
 namespace stagecraft {
 namespace {
 
-// Stage 0 on a device half as fast: it binds, and equal layers take it twice
-// as long.
-TEST(MixedClusterTest, TheSlowerKindOfDeviceBinds) {
+// Stage 0 runs on a device that is half as fast: it limits the pipeline, and the same layers take
+// it twice as long.
+TEST(MixedClusterTest, TheSlowerTypeOfDeviceLimitsThePipeline) {
   const Workload workload = MakeWorkload();
   const Cluster mixed("mixed", {{MakeNode(MakeDevice("slow", 50e12), 1), 1},
                                 {MakeNode(MakeDevice("fast", 100e12), 1), 1}});
@@ -30,10 +30,10 @@ TEST(MixedClusterTest, TheSlowerKindOfDeviceBinds) {
   EXPECT_LT(slow_time, 2 * fast_time);
 }
 
-// Forward 2e6 FLOPs a row x 500 rows = 1e9: 10 us at 100 TFLOP/s, 20 us at 50,
-// backward twice that; each of the three products moves
-// 2·(0.5e6 + 1e6 + 0.5e6) bytes: 4 us more at 1 TB/s. What leaves a layer is
-// empty, so a message is its latency, 5 us between nodes.
+// The forward computes 2e6 FLOPs a row x 500 rows = 1e9: 10 us at 100 TFLOP/s, 20 us at 50 TFLOP/s;
+// the backward computes twice that. Each of the three products moves 2·(0.5e6 + 1e6 + 0.5e6) bytes:
+// 4 us more at 1 TB/s. The output of a layer is empty, so a message takes just its latency, 5 us
+// between nodes.
 Workload TwoProducts() {
   Workload workload;
   workload.name = "two products";
@@ -55,7 +55,7 @@ Workload TwoProducts() {
 constexpr Duration kFastForward = 14_us, kFastBackward = 28_us;
 constexpr Duration kSlowForward = 24_us, kSlowBackward = 48_us;
 
-// Nodes of one device, of a speed each.
+// Makes nodes of one device each, with these peak rates.
 Cluster MixedCluster(const std::vector<double>& peaks) {
   std::vector<Cluster::NodeGroup> groups;
   for (const double peak : peaks) {
@@ -64,7 +64,7 @@ Cluster MixedCluster(const std::vector<double>& peaks) {
   return Cluster("mixed", groups);
 }
 
-// Micro-batches of 500 rows.
+// Makes degrees with micro-batches of 500 rows.
 PlanDegrees ProductDegrees(int pipeline, int64_t micro_batches) {
   PlanDegrees degrees = Degrees(1, pipeline);
   degrees.micro_batch = 500;
@@ -73,7 +73,7 @@ PlanDegrees ProductDegrees(int pipeline, int64_t micro_batches) {
   return degrees;
 }
 
-// One layer a stage, one product each: the slower stage binds, wherever it is.
+// Each stage has one layer with one product. The slower stage limits the pipeline, wherever it is.
 TEST(MixedClusterTest, AMixedPipelineTakesTheTimeAHandComputes) {
   const Workload workload = TwoProducts();
   const Duration slow_pass = 3 * 24_us;
@@ -82,17 +82,17 @@ TEST(MixedClusterTest, AMixedPipelineTakesTheTimeAHandComputes) {
     const Plan plan = MakePlan(ProductDegrees(2, 8), workload, cluster);
     return Simulate(plan, workload, cluster, false, /*with_optimizer=*/false).makespan();
   };
-  // The second stage never waits once it has begun: forward of the first,
-  // message, eight slow passes, message, backward of the first.
+  // Once begun, the second stage never waits: forward of the first, message, eight slow passes,
+  // message, backward of the first.
   EXPECT_EQ(simulate(100e12, 50e12), 14_us + 5_us + 8 * slow_pass + 5_us + 28_us);
-  // The first stage waits for its first backward, which is back at
-  // 24 + 5 + 42 + 5 = 76 us when two forwards took 48, and for its last, which
-  // needs 5 + 42 + 5 = 52 us after its forward while one backward takes 48.
+  // The first stage waits for its first backward, whose input arrives at 24 + 5 + 42 + 5 = 76 us,
+  // when two forwards have taken 48, and for its last one, whose input arrives 5 + 42 + 5 = 52 us
+  // after the forward, while one backward takes 48.
   EXPECT_EQ(simulate(50e12, 100e12), 8 * slow_pass + 28_us + 4_us);
 }
 
-// Three devices: two replicas of the first stage feed one of the second, which
-// sees every micro-batch.
+// On three devices, two replicas of the first stage feed one of the second, which runs every
+// micro-batch.
 TEST(MixedClusterTest, UnequalReplicasShareTheMicroBatches) {
   const Workload workload = MakeWorkload();
   const Cluster cluster = MakeCluster(1, 3);
@@ -109,8 +109,8 @@ TEST(MixedClusterTest, UnequalReplicasShareTheMicroBatches) {
   EXPECT_GT(Simulate(plan, workload, cluster, false).makespan(), Duration());
 }
 
-// Six micro-batches: shared evenly, the slow replica makes the fast one wait;
-// four to two, the fast one is the last to end.
+// Six micro-batches: with equal shares the fast replica waits for the slow one; with four and two
+// the fast one ends last.
 TEST(MixedClusterTest, UnevenSharesLetTheFasterReplicaDoMore) {
   const Workload workload = TwoProducts();
   const Cluster cluster = MixedCluster({100e12, 50e12});
@@ -128,8 +128,8 @@ TEST(MixedClusterTest, UnevenSharesLetTheFasterReplicaDoMore) {
   EXPECT_EQ(simulate(), 5 * fast);
 }
 
-// Two slow replicas of the first stage feed a fast one of the second: it never
-// waits once it has begun.
+// Two slow replicas of the first stage feed a fast one of the second, which never waits once it has
+// begun.
 TEST(MixedClusterTest, TwoSlowReplicasKeepAFastStageBusy) {
   const Workload workload = TwoProducts();
   const Cluster cluster = MixedCluster({50e12, 50e12, 100e12});
@@ -140,9 +140,9 @@ TEST(MixedClusterTest, TwoSlowReplicasKeepAFastStageBusy) {
   ASSERT_TRUE(FindErrors(plan, workload, cluster).empty());
   EXPECT_EQ(Simulate(plan, workload, cluster, false, false).makespan(),
             kSlowForward + 5_us + 4 * (kFastForward + kFastBackward) + 5_us + kSlowBackward);
-  // Three to one: micro-batches 0, 1 and 3 on the first replica. The forward of
-  // 3 runs after the backward of 0, from 124 to 148 us, and is there at 153; the
-  // second stage has just done with 2, at 155. So nothing is lost.
+  // Three to one: micro-batches 0, 1 and 3 run on the first replica. The forward of 3 runs after
+  // the backward of 0, from 124 to 148 us, and its output arrives at 153. The second stage ends 2
+  // only at 155, so nothing is lost.
   plan.stages[0].replica_micro_batches = {3, 1};
   ASSERT_TRUE(FindErrors(plan, workload, cluster).empty());
   const Schedule schedule = Lower(plan, workload, cluster);
@@ -155,7 +155,7 @@ TEST(MixedClusterTest, TwoSlowReplicasKeepAFastStageBusy) {
   EXPECT_EQ(Simulate(plan, workload, cluster, false, false).makespan(), 250_us);
 }
 
-// Unequal replicas and uneven shares in every stage: all passes run, none waits
+// Different numbers of replicas and unequal shares in every stage: all passes run, and none waits
 // for ever.
 TEST(MixedClusterTest, AnySharesOfAnyReplicasComeToAnEnd) {
   const Workload workload = MakeWorkload();
@@ -188,7 +188,7 @@ TEST(MixedClusterTest, AnySharesOfAnyReplicasComeToAnEnd) {
         forwards[{tag.stage, tag.micro_batch}] += schedule.ranks()[tag.rank].multiplicity;
       }
     }
-    // Separate pipelines count their own micro-batches, so tags repeat there.
+    // Separate pipelines count their own micro-batches, so their tags repeat.
     if (!HasSeparatePipelines(plan)) {
       EXPECT_EQ(static_cast<int>(forwards.size()), stages * micro_batches) << round;
     }

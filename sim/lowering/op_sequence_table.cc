@@ -40,8 +40,8 @@ const OpSequenceTable::LayerSequences& OpSequenceTable::Layer(int shard, int lay
   return entry->second;
 }
 
-// A backward in two passes: weight gradients apart from all else. What would have
-// run beside one of them then runs beside nothing.
+// A backward in two passes separates weight gradients from everything else. An op that would have
+// run beside one on the other side then runs beside nothing.
 void OpSequenceTable::AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass) {
   const Sequence& whole = phase == Phase::kForward ? layer.forward : layer.backward;
   if (phase == Phase::kForward || phase == Phase::kBackward) {
@@ -64,8 +64,8 @@ void OpSequenceTable::AppendPass(const LayerSequences& layer, Phase phase, Seque
   }
 }
 
-// What runs again before the backward of a layer: where it is the last of a range that
-// recomputes, all of that, even in a pass that is divided within the range.
+// Appends what runs again before the backward of a layer: if the layer is the last of a range that
+// recomputes, the whole range, even if the pass is divided within it.
 void OpSequenceTable::AppendRepeated(int shard, int layer, Sequence& pass) {
   const LayerRange range = RecomputedRange(workload_, shards_[shard], layer);
   if (layer != range.first + range.count - 1) return;
@@ -76,7 +76,7 @@ std::vector<int> OpSequenceTable::ContentsOf(int shard, LayerRange range) const 
   std::vector<int> contents;
   for (int layer = range.first; layer < range.first + range.count; ++layer) {
     const LayerRange again = RecomputedRange(workload_, shards_[shard], layer);
-    // Layers that recompute together may be on either side of the range's ends.
+    // Layers that recompute together may lie on both sides of an end of the range.
     if (again.count > 1) return {-1, range.first, range.count};
     contents.push_back(2 * workload_.layers[layer] + again.count);
   }

@@ -1,5 +1,4 @@
-// OpSequenceTable: the distinct ops and op sequences of a schedule under
-// construction.
+// OpSequenceTable: the distinct ops and op sequences of a schedule under construction.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +20,14 @@ class OpSequenceTable {
   OpSequenceTable(const Workload& workload, Schedule::Builder& builder)
       : workload_(workload), builder_(builder) {}
 
-  // A number for a shard, equal for equal shards.
+  // Returns a number for a shard; equal shards get the same number.
   int InternShard(const ShardSpec& spec);
   const ShardSpec& shard(int number) const { return shards_[number]; }
-  // One pass through the layers of a range, the same for ranges of like layers; backward
-  // goes from last to first.
-  // `paired`: beside another pass, so that collectives hide behind what computes.
+  // Returns the op sequence of one pass through a range of layers; ranges of like layers share it.
+  // A backward goes from the last layer to the first. `paired`: the pass runs beside another one,
+  // so that its collectives hide behind computation.
   OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase, bool paired = false);
-  // A block of one op.
+  // Returns an op sequence of one op.
   OpSequenceId SingleOp(const Op& op);
 
  private:
@@ -42,10 +41,10 @@ class OpSequenceTable {
   };
   OpId InternOp(const Op& op);
   Sequence InternSteps(const Steps& steps);
-  // Appends what a pass of this phase runs of a layer.
+  // Appends the ops of one layer in a pass of this phase.
   static void AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass);
   void AppendRepeated(int shard, int layer, Sequence& pass);
-  // What the layers of a range are and recompute: ranges of equal contents run the same.
+  // What the layers of a range are and recompute; ranges with equal contents run the same ops.
   std::vector<int> ContentsOf(int shard, LayerRange range) const;
   const LayerSequences& Layer(int shard, int layer);
 

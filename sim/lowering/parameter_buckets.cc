@@ -9,15 +9,16 @@
 namespace stagecraft {
 namespace {
 
-// Parameters after which a gradient bucket is closed (Megatron-core's default
-// of max(40 M, 1 M x data-parallel ranks)).
+// The number of parameters at which a gradient bucket is closed (Megatron-core's default: max(40 M,
+// 1 M x data-parallel ranks)).
 int64_t BucketParameters(const Plan& plan, int64_t data_ranks) {
   if (plan.zero >= 3) return 1;  // parameters are gathered layer by layer
   if (plan.bucket_bytes > 0) return std::max<int64_t>(1, plan.bucket_bytes / plan.gradient_bytes);
   return std::max<int64_t>(40'000'000, 1'000'000 * data_ranks);
 }
 
-// From the last layer of a range to the first; `of_kind`: parameters of a layer by its kind.
+// Divides a range from its last layer to its first; `of_kind`: the parameters of a layer by its
+// kind.
 std::vector<Bucket> DivideChunk(const Workload& workload, LayerRange range, int64_t size,
                                 std::span<const ParameterCount> of_kind) {
   std::vector<Bucket> buckets;

@@ -1,5 +1,5 @@
-// ParameterBuckets: layers of a chunk whose gradients are reduced, and whose parameters are
-// gathered, in one go.
+// ParameterBuckets: groups of layers of a chunk whose gradients are reduced, and whose parameters
+// are gathered, together.
 #pragma once
 
 #include <span>
@@ -21,9 +21,10 @@ class ParameterBuckets {
  public:
   ParameterBuckets(const Plan& plan, const Workload& workload, const TrafficRules& rules);
 
-  // In the order in which their gradients get ready: the last layers first.
+  // The buckets of a chunk in the order in which their gradients become ready: the last layers
+  // first.
   std::span<const Bucket> Of(int stage, int chunk) const { return buckets_[stage][chunk]; }
-  // Parameters of all buckets of a stage.
+  // The parameters of all buckets of a stage.
   ParameterCount StageParameters(int stage) const;
 
  private:

@@ -5,7 +5,7 @@
 namespace stagecraft {
 namespace {
 
-// In the order in which a pass runs through them.
+// Returns the op sequences of the buckets, in the order in which a pass runs through them.
 std::vector<OpSequenceId> BucketOpSequences(LoweringContext& context, const LoweredWorker& worker,
                                             int chunk, Phase phase) {
   std::vector<OpSequenceId> op_sequences;

@@ -14,12 +14,12 @@ namespace stagecraft {
 
 class PassOpSequences {
  public:
-  // Adds them to the schedule. The context must outlive it.
+  // Adds the op sequences to the schedule. The context must outlive this.
   PassOpSequences(LoweringContext& context, const LoweredWorker& worker);
 
-  // Of a pass of the same worker, one block for each of its parts: a bucket each where traffic
-  // of the buckets runs beside this pass (TrafficRules), otherwise the whole chunk. `paired`:
-  // beside another pass.
+  // Returns the op sequences of a pass of the same worker, one for each part. Every bucket is a
+  // part if traffic of buckets runs beside this pass (TrafficRules); otherwise the whole chunk is
+  // one part. `paired`: the pass runs beside another one.
   std::span<const OpSequenceId> Parts(const LoweredWorker& worker, const Pass& pass,
                                       bool paired) const;
 

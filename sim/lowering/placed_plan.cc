@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// Replicas take equally many micro-batches, however many these are.
+// Whether replicas take equally many micro-batches, whatever the number of these is.
 bool SharesEvenly(const Plan& plan, const Stage& stage) {
   return !IsAsynchronous(plan.schedule) && stage.replica_micro_batches.empty() &&
          plan.micro_batches() % static_cast<int64_t>(stage.replicas.size()) == 0;
@@ -65,7 +65,7 @@ bool PlacedPlan::Holds(const Plan& plan, bool unfold) const {
       plan.zero_group != placed_.zero_group) {
     return false;
   }
-  // Elsewhere who holds the same parameters depends on the number of chunks.
+  // With other placements it depends on the number of chunks which ranks hold the same parameters.
   if (PlacementOf(plan) != Placement::kLooped && plan.chunk_count() != placed_.chunk_count()) {
     return false;
   }

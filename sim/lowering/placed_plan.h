@@ -1,4 +1,4 @@
-// PlacedPlan: what follows from where the devices of a plan stand.
+// PlacedPlan: what follows from the places of a plan's devices.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace stagecraft {
 
-// The devices of a plan, and what follows from where they are alone: plans that differ in
-// their layers, or by what they recompute, share it.
+// The devices of a plan, and what follows from their places alone. Plans that differ only in layers
+// or in recomputation share one.
 class PlacedPlan {
  public:
   PlacedPlan(const Plan& plan, const Workload& workload, const Cluster& cluster, bool unfold);
 
-  // Whether another plan's devices do the same.
+  // Whether this also describes the devices of another plan.
   bool Holds(const Plan& plan, bool unfold) const;
 
   const Folding& folding() const { return folding_; }
-  // All devices see it together.
+  // How the cluster connects all devices of the plan together.
   const Fabric& world() const { return world_; }
-  // StageShard() of a plan that it holds.
+  // Returns StageShard() of a plan for which Holds() is true.
   ShardSpec Shard(const Plan& plan, int stage, int replica);
-  // What each message of FindMessages() sees while all of them are in flight.
+  // Returns the fabric of each message of FindMessages() while all of them are in flight.
   const std::vector<Fabric>& Messages(const Plan& plan, int from_stage, int from_replica,
                                       int to_stage, int to_replica);
 

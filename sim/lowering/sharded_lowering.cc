@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// One divided part of a pass: the layers of one bucket.
+// One part of a divided pass: the layers of one bucket.
 struct Part {
   Pass pass;
   int index = 0;  // within the pass
@@ -45,7 +45,7 @@ class ShardedTraffic {
   }
 
  private:
-  // The parts of all passes of the stage in the order they compute.
+  // The parts of all passes of the stage, in the order in which they compute.
   std::vector<Part> Parts() const {
     std::vector<Part> parts;
     for (const Pass& pass : passes_.workers()[workers_[0]].order) {
@@ -60,7 +60,7 @@ class ShardedTraffic {
     return parts;
   }
 
-  // The task of a part on every worker of the stage.
+  // The tasks of a part on all workers of the stage.
   std::vector<TaskId> ComputeTasks(const Part& part) const {
     std::vector<TaskId> tasks;
     tasks.reserve(workers_.size());
@@ -79,7 +79,8 @@ class ShardedTraffic {
     return tag;
   }
 
-  // May start while the part before computes: when the one before that is done.
+  // The gather may start while the part before this one computes, as soon as the one before that is
+  // done.
   void AddGather(const Part& part) {
     const TaskId gather =
         collectives_.Gather(part.parameters, MakeTag(part, Phase::kParamGather), before_last_);
@@ -100,7 +101,7 @@ class ShardedTraffic {
   DataCollectives collectives_;
   const std::vector<size_t> workers_;       // of the stage
   std::vector<TaskId> last_, before_last_;  // the tasks of the last two parts so far
-  std::optional<Part> pending_;             // computed, not yet reduced
+  std::optional<Part> pending_;             // a part that is computed, but not yet reduced
   TaskId last_reduction_ = -1;
 };
 

@@ -1,5 +1,5 @@
-// Traffic of sharded gradients (ZeRO-2) and parameters (ZeRO-3, FSDP) beside
-// every pass of a stage.
+// The traffic of sharded gradients (ZeRO-2) and parameters (ZeRO-3, FSDP) beside every pass of a
+// stage.
 #pragma once
 
 #include <span>
@@ -12,10 +12,9 @@
 
 namespace stagecraft {
 
-// For stages where passes gather or reduce every time. One gather runs ahead of
-// the part that computes (the next layer's, PyTorch FSDP's default), and a
-// reduction follows the gather that was issued before it. Returns the last
-// reduction of each group.
+// For stages in which every pass gathers or reduces. One gather runs ahead of the part that
+// computes (that of the next layer, as is PyTorch FSDP's default), and a reduction follows the
+// gather that was issued before it. Returns the last reduction of each group.
 std::vector<TaskId> AddShardedTraffic(LoweringContext& context, const LoweredPasses& passes,
                                       int stage, std::span<const DataGroup> groups);
 

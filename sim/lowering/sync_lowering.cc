@@ -12,8 +12,8 @@ Link LinkBetween(const Cluster& cluster, int from, int to, int concurrent) {
   return pair.nodes > 1 ? pair.inter : pair.intra;
 }
 
-// Keeps the narrower link; of two equally wide ones the one with the longer latency, so that the
-// order in which links are looked at does not matter.
+// Keeps the narrower link; of two equally wide ones that with the longer latency, so that the order
+// in which links are compared does not matter.
 void TakeNarrower(const Link& link, Link& narrowest) {
   const bool is_first = !(narrowest.bandwidth.bytes_per_s() > 0);
   const bool is_narrower =
@@ -22,7 +22,8 @@ void TakeNarrower(const Link& link, Link& narrowest) {
   if (is_first || is_narrower) narrowest = link;
 }
 
-// A dead rank is passed over; alone in its group, nothing is synchronised.
+// Returns the rank that serves; a dead one is skipped. If it is alone in its group, nothing is
+// synchronised.
 int ServingRank(const SyncOptions& options, int ranks) {
   const int first = static_cast<int>(options.step % ranks);
   return first == options.dead_server ? (first + 1) % ranks : first;
@@ -74,7 +75,8 @@ GradientSync DescribeSync(const SyncOptions& options, const Cluster& cluster,
       const int node = cluster.place(rank).node;
       const bool is_first = seen.insert(node).second;
       for (const int server : group.servers) {
-        // To another node one rank stands for all of its own; on one node pairs may be unlike.
+        // To another node one rank stands for all ranks of its node; within a node, pairs may
+        // differ.
         if (!is_first && cluster.place(server).node != node) continue;
         const int at_server = servers_on[cluster.place(server).node];
         TakeNarrower(LinkBetween(cluster, rank, server, ranks_on[node]), sync.worker);

@@ -1,4 +1,4 @@
-// What groups of ranks that synchronise gradients see of servers and of each other.
+// How ranks that synchronise gradients are connected with their servers and with each other.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace stagecraft {
 
-// The devices that serve a stage, of those beyond the plan's, in order: for each
-// tensor index and each rank that divides the experts, SyncOptions::servers.
-// Precondition: FindErrors() finds none.
+// Returns the devices that serve a stage. They are taken in order from the devices that the plan
+// does not use: SyncOptions::servers for each tensor index and each rank that divides the experts.
+// FindErrors() must find nothing wrong with the plan.
 std::vector<int> SyncServers(const Plan& plan, const Cluster& cluster, int stage);
 
-// Ranks that synchronise with each other, and the servers of theirs alone.
+// Ranks that synchronise with each other, and the servers that serve only them.
 struct ServedGroup {
   std::span<const int32_t> ranks;
   std::span<const int> servers;
 };
 
-// Of groups of equal size that work side by side. Links are the narrowest between
-// any rank and any server of its group, while the interfaces of a node are shared:
-// `worker` by all ranks on it, of whatever group, `server` by all servers on it. What
-// ranks and servers of one node take from each other is not counted.
+// Describes groups of equal size that work side by side. Links are the narrowest ones between any
+// rank and any server of its group. The interfaces of a node are shared: in `worker` by all ranks
+// on the node, of whatever group, in `server` by all servers on it. That ranks and servers of one
+// node also compete with each other is not counted.
 GradientSync DescribeSync(const SyncOptions& options, const Cluster& cluster,
                           std::span<const ServedGroup> groups);
 

@@ -1,4 +1,4 @@
-// Embedding and head on different stages that are one tensor add up their gradients.
+// Adds up the gradients of an embedding and a head on different stages that are one tensor.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 
 namespace stagecraft {
 
-// The workers of an instance that hold the tensor.
+// Returns the workers of an instance that hold the tensor.
 std::vector<size_t> TiedWorkers(const TiedStages& tied, int instance, const LoweredPasses& passes);
 
-// Their reduction, one task for each rank of the first of `workers`, which TiedWorkers() named.
+// Adds their reduction and returns its tasks, one for each rank of the first of `workers`, which
+// TiedWorkers() returned.
 std::vector<TaskId> AddTiedReduction(LoweringContext& context, const LoweredPasses& passes,
                                      const TiedStages& tied, std::span<const size_t> workers,
                                      std::span<const TaskId> after);

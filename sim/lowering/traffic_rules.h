@@ -12,23 +12,23 @@ namespace stagecraft {
 
 class TrafficRules {
  public:
-  // The plan must outlive it. `updates`: the weights are updated at the end.
+  // The plan must outlive this. `updates`: the weights are updated at the end of the step.
   TrafficRules(const Plan& plan, bool updates);
 
-  // Ranks that hold copies of the same parameters of a stage.
+  // The number of ranks that hold copies of the same parameters of a stage.
   int64_t DataRanks(int stage) const { return data_ranks_[stage]; }
 
-  // Gradients are reduced bucket by bucket, beside the last backward alone.
+  // Whether gradients are reduced bucket by bucket, beside the last backward only.
   bool OverlapsReduction(int stage) const;
-  // The same beside every backward: ZeRO-2 and above.
+  // Whether gradients are reduced beside every backward: ZeRO-2 and above.
   bool ReducesEveryPass(int stage) const;
-  // Parameters are gathered bucket by bucket, beside the first forward alone.
+  // Whether parameters are gathered bucket by bucket, beside the first forward only.
   bool OverlapsGather(int stage) const;
-  // The same beside every pass: ZeRO-3.
+  // Whether parameters are gathered beside every pass: ZeRO-3.
   bool GathersEveryPass(int stage) const;
 
-  // Some passes of this phase are divided at bucket borders, so that traffic of one bucket can
-  // run beside the layers of the next.
+  // Whether some passes of this phase are divided at the borders of buckets, so that the traffic of
+  // one bucket can run beside the layers of the next.
   bool DividesSome(int stage, Phase phase) const;
 
  private:

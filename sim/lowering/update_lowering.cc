@@ -76,8 +76,8 @@ class UpdateLowering {
     return tag;
   }
 
-  // Sharded parameters are gathered at the start of the step, bucket by
-  // bucket, each before the part of the first forward that needs it.
+  // Gathers sharded parameters at the start of the step, bucket by bucket, each before the part of
+  // the first forward that needs it.
   void AddEarlyGathers(int stage) {
     for (const DataGroup& group : groups_[stage]) {
       for (int chunk = 0; chunk < plan_.chunk_count(); ++chunk) {
@@ -97,7 +97,8 @@ class UpdateLowering {
     }
   }
 
-  // The norm of all gradients waits for it, or else the update of its own stage.
+  // Records a reduction that the norm of all gradients waits for or, without a norm, the update of
+  // its own stage.
   void NoteReduction(int stage, TaskId reduction) {
     reductions_.push_back(reduction);
     own_reductions_[leaders_[stage]].push_back(reduction);
@@ -134,7 +135,7 @@ class UpdateLowering {
     }
   }
 
-  // After those of the replicas.
+  // Reduces the gradients of tied embeddings, after the reductions of the replicas.
   void AddTiedReductions() {
     const std::optional<TiedStages> tied = FindTiedStages(plan_, context_.workload);
     if (!tied) return;
@@ -152,8 +153,8 @@ class UpdateLowering {
     }
   }
 
-  // Everyone knows the gradient norm before anyone updates (clipping, and the
-  // overflow check of 16-bit floats).
+  // All ranks know the gradient norm before any of them updates (for clipping, and for the overflow
+  // check of 16-bit floats).
   void AddGradNorm() {
     const Fabric& world = context_.placed.world();
     if (world.ranks == 1) return;
@@ -175,7 +176,7 @@ class UpdateLowering {
     const ParameterCount parameters = context_.buckets.StageParameters(stage);
     const std::vector<int> peers = map_.Peers(stage);
     std::vector<TaskId>& updates = updates_[peers[0]];
-    // Otherwise the norm, which every lane waits for, says so.
+    // Otherwise the update follows the norm, which holds every compute lane.
     const std::span<const TaskId> after = plan_.post_validation
                                               ? std::span<const TaskId>(own_reductions_[peers[0]])
                                               : std::span<const TaskId>();
@@ -203,12 +204,12 @@ class UpdateLowering {
   const TrafficRules& rules_;
   const LoweredPasses& passes_;
   const ChunkMap map_;
-  std::vector<int> leaders_;                    // by stage: the first of those that hold the same
-  std::vector<std::vector<size_t>> workers_;    // by stage: of those that hold the same
+  std::vector<int> leaders_;                    // by stage: the first stage that holds the same
+  std::vector<std::vector<size_t>> workers_;    // by stage: of the stages that hold the same
   std::vector<std::vector<DataGroup>> groups_;  // by stage
-  std::vector<TaskId> reductions_;              // what the norm waits for
-  std::vector<std::vector<TaskId>> own_reductions_;  // by the first of stages that hold the same
-  std::vector<std::vector<TaskId>> updates_;         // by the first of stages that hold the same
+  std::vector<TaskId> reductions_;              // the norm waits for them
+  std::vector<std::vector<TaskId>> own_reductions_;  // by the first stage that holds the same
+  std::vector<std::vector<TaskId>> updates_;         // by the first stage that holds the same
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// The second half of a lowering: what data-parallel ranks exchange beside the
-// passes, and what ends a step. Gradients are reduced, the norm is agreed on,
-// the optimizer steps, sharded parameters are gathered.
+// The second half of a lowering: what data-parallel ranks exchange beside the passes, and the end
+// of a step. Gradients are reduced, all ranks agree on the gradient norm, the optimizer steps, and
+// sharded parameters are gathered.
 #pragma once
 
 #include "sim/lowering/lowered_passes.h"

@@ -11,8 +11,8 @@ size_t WorkerMessages::KeyHash::operator()(const Key& key) const {
          static_cast<size_t>(key.index);
 }
 
-// Forward sends the output of the chunk's last layer, backward the gradient of
-// what the layer before its first one had put out.
+// A forward sends the output of the chunk's last layer, a backward the gradient of the output of
+// the layer before its first.
 OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int device) {
   if (from == to) return -1;
   const LoweredWorker& sender = workers_[from];

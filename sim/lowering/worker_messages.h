@@ -15,18 +15,18 @@ namespace stagecraft {
 
 class WorkerMessages {
  public:
-  // Both arguments must outlive it. Workers are named by their index among these.
+  // Both arguments must outlive this. Workers are identified by their index in `workers`.
   WorkerMessages(LoweringContext& context, std::span<const LoweredWorker> workers)
       : context_(context), workers_(workers) {}
 
-  // The send of one device of a worker that hands on a pass; -1 to itself. Added to the schedule
-  // when it is first asked for.
+  // Returns the send by which one device of a worker hands on a pass; -1 if a worker would send to
+  // itself. Sends are added to the schedule when they are first asked for.
   OpSequenceId OpSequence(int from, int to, const Pass& pass, int device);
-  // Its communicator, likewise.
+  // Returns the communicator of this send, which is also added when it is first asked for.
   int32_t Channel(int from, int to, int device);
 
  private:
-  // Sending and receiving worker, and a third number.
+  // The sending and the receiving worker, and a third number.
   struct Key {
     int from = 0;
     int to = 0;
@@ -39,9 +39,10 @@ class WorkerMessages {
 
   LoweringContext& context_;
   std::span<const LoweredWorker> workers_;
-  // By the layer whose output, or its gradient, is sent, and the sending device.
+  // The third number stands for the layer whose output (or its gradient) is sent, and for the
+  // sending device.
   std::unordered_map<Key, OpSequenceId, KeyHash> op_sequences_;
-  // By the sending device.
+  // The third number is the sending device.
   std::unordered_map<Key, int32_t, KeyHash> channels_;
 };
 

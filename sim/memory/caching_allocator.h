@@ -26,12 +26,13 @@ class CachingAllocator {
 
   explicit CachingAllocator(Bytes capacity) : capacity_(capacity) {}
 
-  // A block of at least `size`, which must be > 0. No value if the device has no room even after
-  // all wholly free segments were returned to it.
+  // Returns a block of at least `size` bytes, which must be > 0; no value if the device has no room
+  // even after all wholly free segments were returned to it.
   std::optional<Block> Allocate(Bytes size);
   void Free(Block block);
 
-  // What the device lends; for callers that want to know how much more is needed.
+  // Sets how much of the device's memory the allocator may hold; for callers that ask how much more
+  // an allocation would take.
   void set_capacity(Bytes capacity) { capacity_ = capacity; }
 
   // Bytes in blocks that were handed out: `allocated_bytes.all` of torch.cuda.memory_stats().
@@ -41,7 +42,7 @@ class CachingAllocator {
   Bytes peak_allocated() const { return peak_allocated_; }
   Bytes peak_reserved() const { return peak_reserved_; }
 
-  // The least that an allocation of a size counts for.
+  // Returns how many bytes an allocation of `size` counts for at least.
   static Bytes Rounded(Bytes size);
 
  private:
@@ -67,9 +68,9 @@ class CachingAllocator {
 
   Bytes capacity_;
   Bytes allocated_, reserved_, peak_allocated_, peak_reserved_;
-  int64_t next_address_ = 0;  // no two segments touch
+  int64_t next_address_ = 0;  // of the next segment; pieces of different segments never join
   std::vector<Piece> pieces_;
-  std::vector<Block> unused_;  // of pieces_
+  std::vector<Block> unused_;  // entries of pieces_ that can be used again
   FreeBlocks free_[2];         // by Pool
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr Bytes kMiB(1 << 20);
 constexpr Bytes kPlenty(int64_t{1} << 40);
 
-// One byte takes 512 of a segment of 2 MiB.
+// One byte takes 512 B of a segment of 2 MiB.
 TEST(CachingAllocatorTest, AByteCountsForHalfAKilobyteOfASmallSegment) {
   CachingAllocator allocator(kPlenty);
   ASSERT_TRUE(allocator.Allocate(Bytes(1)).has_value());
@@ -43,7 +43,7 @@ TEST(CachingAllocatorTest, ALargeBlockKeepsARemainderOfAMegabyte) {
   EXPECT_EQ(allocator.allocated(), 23 * kMiB - Bytes(512));
 }
 
-// Free blocks of 4 and 3 MiB: 2.5 MiB go to the latter.
+// Of free blocks of 4 and 3 MiB, a request of 2.5 MiB gets the latter.
 TEST(CachingAllocatorTest, TheSmallestFreeBlockThatFitsIsTaken) {
   CachingAllocator allocator(kPlenty);
   const auto four = allocator.Allocate(4 * kMiB);
@@ -52,7 +52,7 @@ TEST(CachingAllocatorTest, TheSmallestFreeBlockThatFitsIsTaken) {
   allocator.Allocate(2 * kMiB);
   allocator.Free(*four);
   allocator.Free(*three);
-  // Of 3 MiB half a one is left: too little to split off.
+  // Half a MiB of the block is left, which is too little to split off.
   const auto taken = allocator.Allocate(2 * kMiB + Bytes(512 << 10));
   EXPECT_EQ(allocator.allocated(), 7 * kMiB);
   EXPECT_EQ(*taken, *three);
@@ -85,7 +85,7 @@ TEST(CachingAllocatorTest, FragmentsReserveMoreThanIsAllocated) {
   EXPECT_EQ(allocator.reserved(), 30 * kMiB);
 }
 
-// A GPU of 40 MiB: a free segment of 24 goes back before 20 more are asked for.
+// On a GPU of 40 MiB, a free segment of 24 goes back before 20 more are asked for.
 TEST(CachingAllocatorTest, AFailingAllocationReleasesFreeSegmentsAndTriesAgain) {
   CachingAllocator allocator(40 * kMiB);
   const auto segment = allocator.Allocate(24 * kMiB);

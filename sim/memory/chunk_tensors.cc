@@ -50,7 +50,8 @@ class Joiner {
     }
   }
 
-  // In addition, the gradients of the layer before are reduced.
+  // Does the same, and while a layer computes, the gradients of the layer that ran before it are
+  // reduced.
   void JoinBackward(Phase phase) {
     const bool gathers = IsBackward(phase);
     const bool reduces = MakesWeightGradients(phase);
@@ -80,7 +81,7 @@ class Joiner {
     pass_.steps += own.steps;
   }
 
-  // Numbers temporaries from `temporaries` on.
+  // Appends the events of layer `l`, whose temporaries are numbered from `temporaries` on.
   void AppendEvents(std::span<const TensorEvent> events, int l, int temporaries) {
     const int kept = layers_[l].tensors->kept;
     for (TensorEvent event : events) {
@@ -90,7 +91,7 @@ class Joiner {
     }
   }
 
-  // Nothing where there is no such layer.
+  // Does nothing if there is no layer `l`.
   void Hold(int l, State state, bool is_made) {
     if (l < 0 || l >= count()) return;
     const Bytes size =
@@ -118,8 +119,8 @@ class Joiner {
   std::span<const ChunkLayer> layers_;
   ChunkTensors& chunk_;
   std::vector<int> kept_before_;
-  int temporaries_ = 0;  // of the layer with most
-  int repeated_ = 0;     // first numbers
+  int temporaries_ = 0;  // of the layer that has the most
+  int repeated_ = 0;     // number of the first temporary of a forward that runs again
   int states_ = 0;
   PassTensors pass_;
 };

@@ -11,11 +11,11 @@
 
 namespace stagecraft {
 
-// How a pass changes what is held when it starts.
+// How a pass changes what is held at its start, in bytes.
 struct PassSummary {
-  int64_t net = 0;              // bytes that it leaves behind; negative if it frees more
+  int64_t net = 0;              // what it leaves behind; negative if it frees more
   int64_t peak = 0;             // the most beyond the start at any time
-  int64_t peak_activation = 0;  // the kept tensors in it; the rest dies in the pass
+  int64_t peak_activation = 0;  // the part of the peak in kept tensors; the rest dies in the pass
   double peak_at = 0;           // share of its operators that have run by then
   friend bool operator==(const PassSummary&, const PassSummary&) = default;
 };
@@ -26,7 +26,7 @@ struct ChunkPass {
   friend bool operator==(const ChunkPass&, const ChunkPass&) = default;
 };
 
-// Tensors are numbered as in LayerTensors.
+// The passes of a chunk. Tensors are numbered as in LayerTensors.
 struct ChunkTensors {
   int kept = 0;
   int tensors = 0;
@@ -36,13 +36,13 @@ struct ChunkTensors {
   friend bool operator==(const ChunkTensors&, const ChunkTensors&) = default;
 };
 
-// One layer of a chunk. If its states are sharded, its passes hold them whole for a while; zero:
-// they are held all the time.
+// One layer of a chunk. If its states are sharded, its passes hold `gathered` and `gradients` for a
+// while; zero means that these are held all the time.
 struct ChunkLayer {
   const LayerTensors* tensors = nullptr;
-  Bytes gathered;   // weights: from the pass of the layer before to the end of its own
-  Bytes gradients;  // from its backward to the end of the next one, beside which they
-                    // are reduced
+  Bytes gathered;   // weights, from the start of the layer that runs before it to its own end
+  Bytes gradients;  // from the start of its backward to the end of the next layer's, during which
+                    // they are reduced
   int repeats = 0;  // how many layers, up to this one, run forward again before its backward
   friend bool operator==(const ChunkLayer&, const ChunkLayer&) = default;
 };

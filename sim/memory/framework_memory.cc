@@ -3,8 +3,8 @@
 namespace stagecraft {
 namespace {
 
-// PyTorch's CUBLAS_WORKSPACE_CONFIG where it is not set: ":4096:2:16:8" (KiB x
-// count, ...), on Hopper and later ":4096:8" (aten/src/ATen/cuda/CublasHandlePool.cpp).
+// PyTorch's default for CUBLAS_WORKSPACE_CONFIG: ":4096:2:16:8" (KiB x count, ...), and ":4096:8"
+// on Hopper and later (aten/src/ATen/cuda/CublasHandlePool.cpp).
 constexpr Bytes kBlasWorkspace((2 * 4096 + 8 * 16) << 10);
 constexpr Bytes kHopperBlasWorkspace(32 << 20);
 constexpr int64_t kBlasHandles = 2;
@@ -16,8 +16,8 @@ constexpr Bytes kHopperEngineWorkspace(32 << 20);
 // for PyTorch on V100 and A100. It is the one constant that is measured.
 constexpr Bytes kContext(1'100'000'000);
 
-// NCCL's default buffer for one channel and peer (NCCL_BUFFSIZE), and the channels of a
-// communicator inside a node; for both directions.
+// NCCL's default buffer for one channel and peer (NCCL_BUFFSIZE), the channels of a communicator
+// inside a node, and the two directions, each of which has its own buffers.
 constexpr Bytes kNcclBuffer(4 << 20);
 constexpr int64_t kNcclChannels = 16;
 constexpr int64_t kNcclDirections = 2;

@@ -9,17 +9,18 @@ namespace stagecraft {
 
 // The defaults are those of plain PyTorch with fused accumulation of weight gradients.
 struct FrameworkMemory {
-  // Of each cuBLAS handle; PyTorch has one for the thread that runs forwards and one for autograd's
-  // thread. Zero: the size of the GPU's generation.
+  // The workspace of each cuBLAS handle. PyTorch has one handle for the thread that runs forwards
+  // and one for autograd's thread. Zero means the default size for the GPU's generation.
   Bytes blas_workspace;
-  // Whether there is TransformerEngine, whose GEMMs have a workspace of their own.
+  // Whether TransformerEngine is used, whose GEMMs have a workspace of their own.
   bool has_transformer_engine = false;
   // Whether the kernel of a weight gradient adds to the gradient buffer (Apex, TransformerEngine).
-  // Otherwise the gradient is a tensor of the working precision first, as those of embeddings
+  // Otherwise the gradient is first a tensor of the working precision, as gradients of embeddings
   // always are.
   bool fuses_weight_gradients = true;
-  // Whether activations have rows of tokens first while fused attention wants samples first, so
-  // that its output is kept as it leaves the kernel, and again as the projection reads it.
+  // Whether tokens are the first dimension of activations while fused attention wants samples
+  // first, so that its output is kept twice: as it leaves the kernel, and as the projection reads
+  // it.
   bool copies_attention_output = false;
   // Whether unfused attention writes its scores to a buffer that is never freed (Megatron-core's
   // local DotProductAttention).
@@ -31,13 +32,15 @@ struct FrameworkMemory {
   bool makes_attention_mask = false;
 };
 
-// The workspaces of cuBLAS and TransformerEngine on a GPU.
+// Returns the size of the workspaces of cuBLAS and TransformerEngine on a GPU of this generation.
 Bytes LibraryWorkspace(const FrameworkMemory& framework, Generation generation);
 
-// The CUDA context with cuBLAS, cuDNN and NCCL loaded; it lies outside of the allocator.
+// Returns the size of the CUDA context with cuBLAS, cuDNN and NCCL loaded, which lies outside the
+// allocator.
 Bytes ContextMemory();
 
-// NCCL's buffers of this number of communicators; they lie outside of the allocator, too.
+// Returns the size of NCCL's buffers for this number of communicators, which also lie outside the
+// allocator.
 Bytes NcclBuffers(int communicators);
 
 }  // namespace stagecraft

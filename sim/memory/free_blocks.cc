@@ -9,13 +9,13 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kUnitBits = 9;  // of 512 bytes
+constexpr int kUnitBits = 9;  // a unit has 512 bytes
 
 bool IsBefore(const FreeBlocks::Entry& entry, int64_t size, int64_t address) {
   return entry.size != size ? entry.size < size : entry.address < address;
 }
 
-// The place of the first entry of a bin that is not before the given one.
+// Returns the index of the first entry of a bin that does not come before the given one.
 size_t PlaceOf(const std::vector<FreeBlocks::Entry>& bin, int64_t size, int64_t address) {
   const auto place = std::partition_point(
       bin.begin(), bin.end(), [&](const auto& entry) { return IsBefore(entry, size, address); });

@@ -8,8 +8,9 @@
 
 namespace stagecraft {
 
-// Sizes are positive multiples of 512 below 2^60; addresses differ. There are four bins for every
-// power of two; a call finds its place in one by bisection and moves what is behind it there.
+// Sizes are positive multiples of 512 below 2^60; no two entries have the same address. There are
+// four bins for every power of two; a call finds its place in a bin by bisection and moves the
+// entries behind it.
 class FreeBlocks {
  public:
   struct Entry {
@@ -19,7 +20,7 @@ class FreeBlocks {
   };
 
   void Insert(const Entry& entry);
-  // Precondition: the entry is there.
+  // Precondition: there is such an entry.
   void Remove(int64_t size, int64_t address);
   // Takes out the smallest entry of at least `size`, among equals the one of lowest address.
   // Returns its block, or -1 if there is none.
@@ -38,12 +39,12 @@ class FreeBlocks {
 
   static size_t BinOf(int64_t size);
   void MarkEmpty(size_t bin) { filled_[bin / 64] &= ~(uint64_t{1} << bin % 64); }
-  // The first bin from `bin` on that holds something; kBins if there is none.
+  // Returns the first bin, from `bin` on, that is not empty; kBins if there is none.
   size_t NextFilled(size_t bin) const;
   int32_t Take(size_t bin, size_t place);
 
-  std::array<std::vector<Entry>, kBins> bins_;  // each by size, then address
-  std::array<uint64_t, kBins / 64> filled_{};   // bits by bin
+  std::array<std::vector<Entry>, kBins> bins_;  // each sorted by size, then address
+  std::array<uint64_t, kBins / 64> filled_{};   // one bit for each bin; set if the bin is not empty
 };
 
 }  // namespace stagecraft

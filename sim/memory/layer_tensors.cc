@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kNone = -1;
 
-// Writes the events of a pass; knows the size of every tensor and whether it lives.
+// Records the events of a pass; knows the size of every tensor and whether it exists.
 class Recorder {
  public:
   int NewTensor(Bytes size, TensorRole role) {
@@ -21,8 +21,8 @@ class Recorder {
   }
   void Begin(PassTensors pass = {}) { pass_ = std::move(pass); }
   void NextStep() { ++pass_.steps; }
-  // Making what exists and dropping what does not exist have no effect, nor has either for no
-  // tensor.
+  // Making a tensor that exists and dropping one that does not have no effect, nor has either call
+  // for kNone.
   void Make(int tensor) { Change(tensor, true); }
   void Drop(int tensor) { Change(tensor, false); }
   int MakeTemporary(Bytes size) {
@@ -33,7 +33,7 @@ class Recorder {
   bool IsAlive(int tensor) const { return tensor != kNone && tensors_[tensor].is_alive; }
   PassTensors Take() { return std::move(pass_); }
 
-  // Renumbers so that tensors that live from pass to pass come first.
+  // Renumbers the tensors of `layer` so that those that live from pass to pass come first.
   void Number(LayerTensors& layer) const {
     std::vector<int32_t> number(tensors_.size());
     for (const TensorRole role : {TensorRole::kActivation, TensorRole::kWorkspace}) {
@@ -110,12 +110,12 @@ class Tracer {
   struct Node {
     std::vector<int> inputs;    // saved tensors that the operator reads
     std::vector<int> others;    // saved tensors that it makes: masks, statistics
-    std::vector<int> scores;    // of others: one row per key
+    std::vector<int> scores;    // those of `others` with one row per key
     std::vector<int> operands;  // vertices, ascending
     std::vector<int> readers;   // vertices
-    int output = kNone;         // alive even if no reader keeps it
+    int output = kNone;         // exists only if no reader keeps it as its input
     int gradient = kNone;       // of the output
-    int kept_gradient = kNone;  // the same if a weight gradient waits for it
+    int kept_gradient = kNone;  // the same, if a weight gradient waits for it
   };
 
   const Operator& op(int v) const { return layer_.operators[v]; }
@@ -126,7 +126,7 @@ class Tracer {
     return SavedBytes(kept, op(v), spec_);
   }
 
-  // For a single sample both layouts are the same.
+  // With a single sample both layouts are the same.
   bool CopiesOutput(const Operator& op) const {
     return framework_.copies_attention_output && spec_.micro_batch > 1 &&
            op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
@@ -160,7 +160,8 @@ class Tracer {
     for (const int tensor : tensors) recorder_.Drop(tensor);
   }
 
-  // What an operator reads from the layer before is there, unless it is the checkpoint.
+  // Makes what operators read from the layer before, or only the checkpoint, if there is one, since
+  // it is that input.
   void BeginForward() {
     recorder_.Make(checkpoint_);
     if (checkpoint_ != kNone) return;
@@ -169,7 +170,8 @@ class Tracer {
     }
   }
 
-  // Makes v's output: for those that keep it as their input, else for as long as it is read.
+  // Makes v's output: as the input of those readers that keep it, or else for as long as it is
+  // read.
   void MakeOutput(int v) {
     bool is_kept = false;
     for (const int reader : nodes_[v].readers) {
@@ -221,7 +223,8 @@ class Tracer {
     recorder_.Drop(checkpoint_);
   }
 
-  // It is the same for both kinds of backward: either begins with one gradient.
+  // Records the forward that runs again. It is the same for both kinds of backward, since each
+  // begins with one gradient.
   void Repeat(LayerTensors& layer) {
     PassTensors begun = recorder_.Take();
     layer.before_repeated = static_cast<int>(begun.events.size());
@@ -233,7 +236,7 @@ class Tracer {
 
   void BackwardThrough(int v, bool is_split, int& input_gradient) {
     Node& node = nodes_[v];
-    MakeAll(node.scores);  // if they are recomputed
+    MakeAll(node.scores);  // has an effect only if they are recomputed
     const int scratch = recorder_.MakeTemporary(BackwardScratch(op(v), spec_));
     for (const int operand : node.operands) {
       MakeGradient(operand, OutputBytes(op(operand), spec_), is_split);

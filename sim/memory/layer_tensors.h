@@ -23,44 +23,44 @@ enum class TensorRole : uint8_t {
 struct TensorEvent {
   int64_t change = 0;  // in bytes, rounded as the allocator does
   int32_t tensor = 0;
-  int32_t step = 0;  // operators of the pass that ran before
+  int32_t step = 0;  // how many operators of the pass ran before it
   TensorRole role = TensorRole::kWorkspace;
   friend bool operator==(const TensorEvent&, const TensorEvent&) = default;
 };
 
 struct PassTensors {
   std::vector<TensorEvent> events;  // in time order
-  int steps = 0;                    // operators
+  int steps = 0;                    // the number of operators
   friend bool operator==(const PassTensors&, const PassTensors&) = default;
 };
 
-// Tensors [0, kept) may live from one pass of a micro-batch to another; those after them die in
-// their pass. A pass leaves nothing of its own behind but kept tensors.
+// The tensors of a layer. Tensors [0, kept) may live from one pass of a micro-batch to another; all
+// others die in the pass that made them.
 struct LayerTensors {
   int kept = 0;
   int tensors = 0;
   std::array<PassTensors, 4> passes;  // by Phase, IsPass()
-  // For a layer that recomputes whole: its forward as it runs again, and how many events of a
-  // backward come before it.
+  // For a layer that is recomputed as a whole: the forward that runs again, and how many events of
+  // a backward come before it.
   PassTensors repeated;
   int before_repeated = 0;
 };
 
-// The rules are:
-// - A forward makes the output, scratch and saved tensors of each operator; saved tensors that it
-//   reads are made when the last of its operands is there. An output that no operator saves goes
-//   with the last operator that reads it.
+// Traces the passes of one layer. The rules are:
+// - A forward makes the output, scratch and saved tensors of each operator; the saved tensors that
+//   an operator reads are made as soon as the last of its operands exists. An output that no
+//   operator saves is dropped after the last operator that reads it.
 // - A backward makes the gradients of an operator's operands and, unless its kernel adds to the
-//   gradient buffer, of its weights; then what the operator saved and the gradient of its output
-//   go.
-// - A layer that recomputes whole keeps its input alone, or nothing at all if it is not the first
+//   gradient buffer, of its weights; then it drops what the operator saved and the gradient of its
+//   output.
+// - A layer that is recomputed as a whole keeps only its input, or nothing if it is not the first
 //   of its range; selective recomputation makes the scores of unfused attention again.
-// - If the backward is split in two, the first part leaves the operands of weight gradients: inputs
-//   of GEMMs, and gradients of their outputs.
-// - `forward_only`: nothing is kept.
+// - If the backward is split in two, its first part leaves behind the operands of weight gradients:
+//   the inputs of GEMMs and the gradients of their outputs.
+// - With `forward_only` nothing is kept.
 //
-// `spec` is that of the layer (LayerSpec). `keeps_input`: the layer is the first of its range, if
-// it is in one.
+// `spec` is that of the layer (LayerSpec). `keeps_input` says that the layer is the first of its
+// range of recomputed layers, if it is in one.
 LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
                         const FrameworkMemory& framework, bool forward_only,
                         bool keeps_input = true);

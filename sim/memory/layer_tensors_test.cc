@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// 256 rows of 16 bits: a feature takes 512 B, so that nothing is rounded.
+// With 256 rows of 16 bits a feature takes 512 B, so that nothing is rounded.
 constexpr int64_t kFeature = 512;
 
 ShardSpec Spec() {
@@ -50,17 +50,17 @@ ChunkTensors Trace(const LayerKind& layer, const ShardSpec& spec,
   return JoinLayers({&one, 1});
 }
 
-// Input 4 and output 8 features; the input stays.
+// The input has 4 features and the output 8; the input stays.
 TEST(LayerTensorsTest, AForwardLeavesWhatItsBackwardNeeds) {
   const ChunkTensors chunk = Trace(OneLinear(), Spec());
   EXPECT_EQ(chunk[Phase::kForward].summary.peak, 12 * kFeature);
   EXPECT_EQ(chunk[Phase::kForward].summary.net, 4 * kFeature);
-  // Gradients of 8 and 4 features beside it.
+  // Gradients of 8 and 4 features exist beside the input.
   EXPECT_EQ(chunk[Phase::kBackward].summary.peak, 12 * kFeature);
   EXPECT_EQ(chunk[Phase::kBackward].summary.net, -4 * kFeature);
 }
 
-// 32 weights of 16 bits take 512 B, the least there is.
+// 32 weights of 16 bits take 512 B, the least that any tensor takes.
 TEST(LayerTensorsTest, WithoutFusionTheWeightGradientIsATensor) {
   FrameworkMemory framework;
   framework.fuses_weight_gradients = false;
@@ -68,9 +68,9 @@ TEST(LayerTensorsTest, WithoutFusionTheWeightGradientIsATensor) {
   EXPECT_EQ(chunk[Phase::kBackward].summary.peak, 12 * kFeature + 512);
 }
 
-TEST(LayerTensorsTest, OfASplitBackwardTheFirstPartKeepsTheOperandsOfTheSecond) {
+TEST(LayerTensorsTest, TheFirstPartOfASplitBackwardKeepsTheOperandsOfTheSecond) {
   const ChunkTensors chunk = Trace(OneLinear(), Spec());
-  // The input was there, the gradient of the output stays too.
+  // The input existed before, and the gradient of the output stays too.
   EXPECT_EQ(chunk[Phase::kBackwardInput].summary.net, 8 * kFeature);
   EXPECT_EQ(chunk[Phase::kBackwardWeight].summary.net, -12 * kFeature);
   EXPECT_EQ(chunk[Phase::kBackwardWeight].summary.peak, 0);
@@ -82,7 +82,7 @@ TEST(LayerTensorsTest, InferenceKeepsNothing) {
   EXPECT_EQ(chunk[Phase::kForward].summary.peak, 12 * kFeature);
 }
 
-// Logits of 2 bytes beside their 32-bit softmax, both ways.
+// In both passes, logits of 2 bytes exist beside their 32-bit softmax.
 TEST(LayerTensorsTest, TheHeadTakesSixBytesALogit) {
   constexpr int64_t kVocabulary = 64;
   LayerKind head;
@@ -105,7 +105,7 @@ Workload Decoder(AttentionBackend attention) {
   return BuildDecoder(config, attention, "tiny");
 }
 
-// 34 bytes a token and hidden feature, and 5 a pair of tokens and head: Korthikanti
+// 34 bytes for each token and hidden feature, and 5 for each pair of tokens and head: Korthikanti
 // et al., 2022, section 4.1.
 TEST(LayerTensorsTest, ABlockKeepsWhatTheFormulaSays) {
   const LayerKind block = Decoder(AttentionBackend::kUnfused).layer(1);
@@ -120,7 +120,7 @@ TEST(LayerTensorsTest, ABlockKeepsWhatTheFormulaSays) {
   EXPECT_EQ(Trace(block, spec)[Phase::kForward].summary.net, 2 * 256 * 64);
 }
 
-// The layer is whole again while its backward runs.
+// All tensors of the layer exist again while its backward runs.
 TEST(LayerTensorsTest, RecomputationMovesTheLayerIntoItsBackward) {
   const LayerKind block = Decoder(AttentionBackend::kFlash).layer(1);
   ShardSpec spec = Spec();
@@ -145,7 +145,7 @@ TEST(LayerTensorsTest, TwoSamplesWhoseLayoutDiffersKeepTheAttentionOutputTwice) 
   EXPECT_EQ(kept(framework), kept({}) + 2 * 2 * 256 * 64);
 }
 
-// A copy of this layer's weights exists while it and the one before run.
+// A copy of this layer's weights exists while this layer and the one before it run.
 TEST(LayerTensorsTest, ShardedWeightsAreGatheredOneLayerAhead) {
   const LayerTensors tensors = TraceLayer(OneLinear(), Spec(), {}, true);
   constexpr Bytes kWeights(1 << 20);
@@ -155,7 +155,7 @@ TEST(LayerTensorsTest, ShardedWeightsAreGatheredOneLayerAhead) {
   EXPECT_EQ(forward.net, 0);
 }
 
-// What a pass of a layer alone makes and drops, with the forward that runs again.
+// Returns what a pass of a single layer makes and drops, including the forward that runs again.
 std::vector<TensorEvent> EventsOf(const LayerTensors& layer, Phase phase) {
   std::vector<TensorEvent> events = layer.passes[static_cast<size_t>(phase)].events;
   if (IsBackward(phase)) {
@@ -165,9 +165,8 @@ std::vector<TensorEvent> EventsOf(const LayerTensors& layer, Phase phase) {
   return events;
 }
 
-// Two layers of 8 features in and out that recompute together keep the first one's
-// input. In the backward the second one's input, its output and the gradient of that
-// are there at once.
+// Two layers of 8 features in and out that recompute together keep the first one's input. In the
+// backward the second one's input, its output and the gradient of its output exist at once.
 TEST(LayerTensorsTest, ARangeKeepsOneInputAndRunsAgainAsAWhole) {
   LayerKind layer = OneLinear();
   layer.operators[0] = Linear(8, 8);
@@ -186,7 +185,8 @@ TEST(LayerTensorsTest, ARangeKeepsOneInputAndRunsAgainAsAWhole) {
   EXPECT_EQ(chunk[Phase::kBackward].summary.net, -8 * kFeature);
 }
 
-// Made tensors are dropped, dropped ones were made, none twice.
+// Checks that every tensor that is made is dropped, that only such tensors are dropped, and none
+// twice.
 void CheckLives(const LayerKind& layer, const ShardSpec& spec, const FrameworkMemory& framework) {
   const LayerTensors tensors = TraceLayer(layer, spec, framework, false);
   for (const auto& way : {std::vector{Phase::kForward, Phase::kBackward},

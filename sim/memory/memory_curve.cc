@@ -12,7 +12,8 @@
 namespace stagecraft {
 namespace {
 
-// The parts of a pass follow each other on its lane.
+// Returns the end of the pass whose first part is at `first`; its parts follow each other on its
+// lane.
 size_t EndOfPass(const Schedule& schedule, std::span<const TaskId> order, size_t first) {
   size_t end = first + 1;
   while (end < order.size() && schedule.tag(order[end]).segment > 0) ++end;
@@ -23,14 +24,15 @@ Duration Between(Duration start, Duration end, double share) {
   return start + Duration::Seconds((end - start).seconds() * share);
 }
 
-// The most that is held while an operator of a pass runs, beyond what is at its start.
+// The most that is held while an operator of a pass runs, beyond what is held at the start of the
+// pass.
 struct OperatorPeak {
-  double at = 0;  // share of the pass's operators that ran before
+  double at = 0;  // share of the pass's operators that ran before it
   int64_t most = 0;
 };
 
-// Of operators that hold as much as the one before, the first counts. What the last one leaves is
-// what the pass leaves behind.
+// Returns the peaks of a pass's operators, without those that equal the peak of the operator
+// before. What follows the last operator counts among what the pass leaves behind.
 std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass) {
   std::vector<OperatorPeak> peaks;
   int64_t held = 0;
@@ -48,8 +50,8 @@ std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass) {
   return peaks;
 }
 
-// By time, what copies to and from the host change on a rank's device: bytes leave it when a copy
-// out ends, and take up their place again when a copy back begins.
+// Returns, in order of time, how copies to and from the host change what a rank's device holds:
+// bytes leave it when a copy out ends, and take up their place again when a copy back begins.
 std::vector<std::pair<Duration, Bytes>> CopyChanges(const Schedule& schedule,
                                                     const Timeline& timeline,
                                                     const RankTensors& rank,
@@ -68,7 +70,7 @@ std::vector<std::pair<Duration, Bytes>> CopyChanges(const Schedule& schedule,
   return changes;
 }
 
-// The curve with `changes` added to it; of entries at one time the curve's come first.
+// Returns the curve with `changes` added to it; of entries at the same time the curve's come first.
 std::vector<MemoryChange> WithChanges(const std::vector<MemoryChange>& curve,
                                       const std::vector<std::pair<Duration, Bytes>>& changes) {
   std::vector<MemoryChange> sum;
@@ -116,7 +118,7 @@ class CurveMaker {
   }
 
  private:
-  // Once for all passes that are alike.
+  // The peaks are computed once for all passes that are alike.
   const std::vector<OperatorPeak>& PeaksOf(const ChunkPass& pass) {
     const auto [entry, is_new] = peaks_.try_emplace(&pass);
     if (!is_new) return entry->second;
@@ -143,7 +145,7 @@ std::vector<std::vector<MemoryChange>> MemoryOverTime(
   RankTensorsMaker maker(workload, cluster, framework);
   CurveMaker curve(schedule, timeline, detail);
   RankTensors tensors;
-  RankInfo of;  // what `tensors` are of
+  RankInfo of;  // the rank whose tensors `tensors` are
   std::vector<std::vector<TaskId>> copies(schedule.ranks().size());
   for (int lane = 0; lane < schedule.lane_count(); ++lane) {
     const LaneInfo& info = schedule.lane_infos()[lane];

@@ -1,4 +1,4 @@
-// What ranks hold over time.
+// MemoryOverTime: how much memory each rank holds over time.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,14 @@ struct MemoryChange {
   Bytes used;  // from then on
 };
 
-// How many entries a pass has. kPasses: at most two, its peak, and what it leaves behind at its
-// end. kOperators: in place of the peak, one for every operator whose peak differs from that of the
-// operator before it. All operators of a pass are taken to run equally long.
+// How many entries a curve has for each pass. kPasses: at most two, one for its peak and one for
+// what it leaves behind at its end. kOperators: instead of the peak, one for every operator whose
+// peak differs from that of the operator before it, where all operators of a pass are assumed to
+// run equally long.
 enum class CurveDetail { kPasses, kOperators };
 
-// For each simulated rank, by time: what its device holds apart from fragmentation. Linear in the
-// number of entries.
+// Returns for each simulated rank, in order of time, what its device holds apart from
+// fragmentation. Takes time linear in the number of entries.
 std::vector<std::vector<MemoryChange>> MemoryOverTime(const Plan& plan, const Workload& workload,
                                                       const Cluster& cluster,
                                                       const Schedule& schedule,

@@ -1,4 +1,5 @@
-// ModelStates: the weights, gradients and optimizer states of one rank, whatever pass it runs.
+// ModelStates: the weights, gradients and optimizer states that one rank holds, whatever pass it
+// runs.
 #pragma once
 
 #include "costmodel/units.h"
@@ -12,7 +13,7 @@ struct ModelStates {
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
-  Bytes host = {};  // besides these, on the host
+  Bytes host = {};  // on the host, besides these
   friend bool operator==(const ModelStates&, const ModelStates&) = default;
 };
 
@@ -29,15 +30,16 @@ struct StateSharing {
   int versions = 1;     // of the weights (asynchronous pipeline schedules)
 };
 
-// The sharing in a stage of the plan.
+// Returns how states are shared in a stage of the plan.
 StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage);
 
-// How many parameters belong to one rank, of a state that ZeRO shares from its stage `from_zero`
-// on.
+// Returns how many parameters one rank holds of a kind of state that ZeRO divides from its stage
+// `from_zero` on.
 int64_t OwnParameters(const ParameterCount& parameters, const StateSharing& sharing, int from_zero);
 
-// Bytes for each parameter, with N ranks: working x versions + gradient + OptimizerStates(). ZeRO 1
-// divides the last of them by N, ZeRO 2 the last two, ZeRO 3 all.
+// Returns the states of one of N ranks. Undivided, each parameter takes working x versions +
+// gradient + OptimizerStates() bytes. ZeRO 1 divides the last of these terms by N, ZeRO 2 the last
+// two, ZeRO 3 all.
 ModelStates ShareOut(const ParameterCount& parameters, const StateSharing& sharing);
 
 }  // namespace stagecraft

@@ -43,8 +43,8 @@ class Replay {
   const CachingAllocator& allocator() const { return allocator_; }
 
  private:
-  // Blocks of the kept tensors of a micro-batch; those for tensors that it does not hold have no
-  // meaning.
+  // Returns the blocks of the kept tensors of a micro-batch; those for tensors that it does not
+  // hold have no meaning.
   std::vector<CachingAllocator::Block>& Kept(const Pass& pass) {
     auto& chunk = slots_[pass.chunk];
     const size_t micro_batch = pass.micro_batch;
@@ -71,19 +71,20 @@ class Replay {
   std::vector<CachingAllocator::Block> own_;
 };
 
-// This number of passes that ask for no new segment is taken for the steady state.
+// After this number of passes in a row without a new segment, the steady state is taken to be
+// reached.
 constexpr int kSteadyPasses = 4;
 
-// Bytes of activations that a pass leaves: from then on `device` and `host` bytes are kept there,
-// and `gone` and `back` bytes no longer.
+// Bytes of activations whose copies begin or end after a pass. While a copy runs, its bytes are
+// held on both sides.
 struct CopiedBytes {
-  int64_t host = 0;    // the copy out begins
-  int64_t gone = 0;    // it has ended
-  int64_t device = 0;  // the copy back begins
-  int64_t back = 0;    // it has ended
+  int64_t host = 0;    // a copy out begins: from now on the host holds them
+  int64_t gone = 0;    // a copy out has ended: the device no longer holds them
+  int64_t device = 0;  // a copy back begins: from now on the device holds them
+  int64_t back = 0;    // a copy back has ended: the host no longer holds them
 };
 
-// By pass; empty if nothing goes to the host.
+// Returns one entry for each pass; none if nothing goes to the host.
 std::vector<CopiedBytes> CopiesOf(const RankTensors& rank, const PassOrder& order) {
   std::vector<CopiedBytes> copies;
   if (rank.offloaded == 0) return copies;
@@ -110,7 +111,7 @@ class Walk {
     held_ += pass.net;
   }
 
-  // What is copied is in both places in the meantime.
+  // Counts bytes that are being copied on both sides.
   void Copy(const CopiedBytes& copied) {
     held_ += copied.device;
     host_ += copied.host;

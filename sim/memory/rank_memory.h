@@ -11,14 +11,14 @@
 
 namespace stagecraft {
 
-// What the walk needs to know about a rank.
+// What WalkRank() and ReservedShare() need to know about a rank.
 struct RankTensors {
   ModelStates states;  // one flat buffer for each
   Bytes workspace;     // held all the time: libraries' own, and weights that stay gathered
-  Bytes messages;      // held all the time: what a neighbour reads
+  Bytes messages;      // held all the time: gradients that the stage before reads
   Bytes nccl;          // held all the time, outside of the allocator
-  std::vector<std::shared_ptr<const ChunkTensors>> chunks;  // alike if they are one object
-  double offloaded = 0;  // share of what forwards save that goes to the host (OffloadedPass)
+  std::vector<std::shared_ptr<const ChunkTensors>> chunks;  // like chunks are one object
+  double offloaded = 0;  // share of what forwards save that goes to the host
 
   // Bytes that a forward through a chunk offloads.
   Bytes Offloaded(int chunk) const;
@@ -30,7 +30,7 @@ struct RankTensors {
   friend bool operator==(const RankTensors&, const RankTensors&) = default;
 };
 
-// Memory at the moment when most is allocated, the first of equal moments.
+// Memory at the moment when the most is allocated, or at the first of several such moments.
 struct RankPeak {
   Bytes activations;
   Bytes workspace;
@@ -38,18 +38,20 @@ struct RankPeak {
   Bytes host;       // the most activations that are on the host at any moment
 };
 
-// Precondition: the passes of every micro-batch through a chunk come as in sim/pipeline: a forward,
-// then a backward or its two halves. Copies to and from the host begin as early and end as late as
-// they can. Linear in the passes.
+// Returns the peak of a rank that runs these passes. Precondition: the passes of every micro-batch
+// through a chunk come as in sim/pipeline: a forward, then a backward or its two halves. Copies to
+// and from the host (OffloadedPass) are assumed to begin as early and to end as late as they can.
+// Takes time linear in the number of passes.
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order);
 
-// Pipeline schedules repeat themselves: no more passes than these are replayed.
+// Pipeline schedules repeat themselves, so no more than this number of passes are replayed.
 inline constexpr int kReplayedPasses = 32;
 
-// Bytes of segments over what is allocated in them, at their most; at least 1. The first passes go
-// through the allocator, with nothing on the host, until the segments that they use are enough for
-// the next ones too: linear in their operators. `capacity` is what the GPU leaves to the allocator;
-// if it is too little, the result is that of a larger one.
+// Returns the bytes of the allocator's segments over the bytes allocated in them, each at its peak;
+// at least 1. The first passes are replayed through the allocator, with nothing on the host, until
+// the segments that they use are enough for the next ones too, which takes time linear in their
+// operators. `capacity` is the memory that the GPU leaves to the allocator; if it is too little,
+// the result is that of a larger GPU.
 double ReservedShare(const RankTensors& rank, const PassOrder& order, Bytes capacity);
 
 }  // namespace stagecraft

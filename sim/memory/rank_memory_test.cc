@@ -39,7 +39,7 @@ RankTensors TinyRank() {
   return rank;
 }
 
-// 20 + 8 MiB all the time, 4 kept, 3 of the backward.
+// 20 + 8 MiB are held all the time, 4 are kept, and the backward needs 3.
 TEST(RankMemoryTest, ThePeakIsItemised) {
   const PassOrder order = OneForwardOneBackwardOrder(0, 4);
   const RankPeak peak = WalkRank(TinyRank(), order);
@@ -64,8 +64,8 @@ TEST(RankMemoryTest, GpipeHoldsEveryMicroBatch) {
   }
 }
 
-// Of 4 MiB three go: a micro-batch on its way takes 4, one that waits with the host 1.
-// At GPipe's B7 the last two forwards, which stay, are whole.
+// Three of 4 MiB go to the host: on the device, a micro-batch that is being copied takes 4, one
+// that waits on the host 1. At GPipe's B7 the last two forwards, which stay, are whole.
 TEST(RankMemoryTest, WhatWaitsWithTheHostTakesTheRestOfItsBytes) {
   RankTensors rank = TinyRank();
   rank.offloaded = 0.75;
@@ -73,10 +73,10 @@ TEST(RankMemoryTest, WhatWaitsWithTheHostTakesTheRestOfItsBytes) {
   const RankPeak gpipe = WalkRank(rank, GpipeOrder(8));
   EXPECT_EQ(gpipe.activations, (2 * 4 + 6) * kMiB);
   EXPECT_EQ(gpipe.host, 6 * 3 * kMiB);
-  // Beside F7, the last of the warm-up, F6 is leaving and F0 back for B0.
+  // Beside F7, the last of the warm-up, F6 is leaving and F0 is back for B0.
   const RankPeak alternating = WalkRank(rank, OneForwardOneBackwardOrder(7, 16));
   EXPECT_EQ(alternating.activations, (3 * 4 + 5) * kMiB);
-  // F7 begins to leave when the copy of F0 may not be over.
+  // F7 begins to leave while the copy of F0 back may still run.
   EXPECT_EQ(alternating.host, 8 * 3 * kMiB);
 }
 
@@ -86,7 +86,7 @@ TEST(RankMemoryTest, SegmentsHoldWhatIsAllocated) {
   }
 }
 
-// A GPU of 41 MiB: nothing can be freed, and what it would take is told.
+// On a GPU of 41 MiB nothing can be freed; the result says what a larger one would reserve.
 TEST(RankMemoryTest, AGpuThatIsTooSmallStillHasAShare) {
   EXPECT_DOUBLE_EQ(ReservedShare(TinyRank(), GpipeOrder(5), 41 * kMiB), 60.0 / 51);
 }

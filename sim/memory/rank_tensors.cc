@@ -102,7 +102,7 @@ Bytes RankTensorsMaker::ScoreBuffer(const StageParts& parts) const {
   return largest;
 }
 
-// The gradient that went to the stage before stays until the next one is made.
+// The gradient that was sent to the stage before stays until the next one is made.
 Bytes RankTensorsMaker::Messages(const StageParts& parts) const {
   Bytes largest;
   if (parts.plan.stages.size() == 1 || parts.plan.forward_only) return largest;
@@ -124,7 +124,7 @@ const RankTensorsMaker::TracedLayer& RankTensorsMaker::Layer(const LayerKey& key
 }
 
 std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const LayerRange& range) {
-  ShardSpec kept = parts.spec;  // for layers that do not recompute whole
+  ShardSpec kept = parts.spec;  // for layers that are not recomputed as a whole
   kept.recomputed.clear();
   ShardSpec whole = kept;
   whole.recompute = Recompute::kFull;

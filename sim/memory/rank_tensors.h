@@ -1,4 +1,5 @@
-// What a rank of a plan holds: the tensors of the workload as its stage and sharding divide them.
+// RankTensorsMaker: makes the RankTensors of a plan's ranks from the tensors of the workload, as
+// stages and sharding divide them.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +17,19 @@
 
 namespace stagecraft {
 
-// Layers that are alike are traced once, and chunks of like layers are one object, which the
-// RankTensors of all plans share. What it is made of must outlive it.
+// Traces layers that are alike only once; chunks of like layers are one object, which the
+// RankTensors of all plans share. The workload and the cluster must outlive it.
 class RankTensorsMaker {
  public:
   RankTensorsMaker(const Workload& workload, const Cluster& cluster,
                    const FrameworkMemory& framework);
 
-  // The tensors of any rank of a replica of a stage; its ranks are alike except for the memory of
-  // their GPUs. The generation is that of the first GPU.
+  // Returns the tensors of any rank of a replica of a stage; its ranks are alike except for the
+  // memory of their GPUs. Workspaces are those of the first GPU's generation.
   RankTensors Make(const Plan& plan, int stage, int replica);
 
-  // How many chunks it remembers; after it forgets them, later ones are other objects.
+  // Returns how many chunks it remembers. After Forget(), equal chunks that are made later are
+  // other objects.
   size_t size() const { return chunks_.size(); }
   void Forget();
 

@@ -17,7 +17,7 @@ namespace {
 
 using Method = RecomputeChoice::Method;
 
-// 12 blocks, so layers 0 to 13, on 4 GPUs.
+// 12 transformer blocks, hence layers 0 to 13, on 4 GPUs.
 class RecomputedLayersTest : public ::testing::Test {
  protected:
   Plan Make(Recompute recompute, const std::function<void(RecomputeChoice&)>& choose,
@@ -117,8 +117,8 @@ TEST_F(RecomputedLayersTest, LongerRangesTakeTheSameTime) {
   }
 }
 
-// One stage, one micro-batch at a time: the longer a range, the more is there at once
-// when it runs again.
+// With one stage and one micro-batch at a time, the longer a range is, the more exists at once when
+// it runs again.
 TEST_F(RecomputedLayersTest, LongerRangesHoldMoreWhileTheyRunAgain) {
   const auto peak = [&](int size) {
     const Plan plan = Make(
@@ -134,7 +134,8 @@ TEST_F(RecomputedLayersTest, LongerRangesHoldMoreWhileTheyRunAgain) {
   EXPECT_LT(peak(6), peak(12));
 }
 
-// Divided into buckets of a layer each, the whole range runs again in the first part.
+// When passes are divided at buckets of one layer each, the whole range runs again in the first
+// part.
 TEST_F(RecomputedLayersTest, PassesDividedWithinARangeTakeTheSameTime) {
   const auto stepped = [&](int64_t bucket_bytes) {
     const Plan plan = Make(

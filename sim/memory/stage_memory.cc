@@ -18,14 +18,14 @@
 namespace stagecraft {
 namespace {
 
-// The device with least memory, among equals the first.
+// Returns the device with the least memory, or the first of several.
 int SmallestDevice(const Cluster& cluster, const std::vector<int>& devices) {
   return *std::min_element(devices.begin(), devices.end(), [&](int a, int b) {
     return cluster.device(a).memory < cluster.device(b).memory;
   });
 }
 
-// How segments fit the tensors of a rank that runs a pipeline schedule (ReservedShare()).
+// Remembers ReservedShare() for ranks with their pass orders.
 class ReservedShares {
  public:
   double Find(const RankTensors& rank, const PassOrder& order, Bytes room) {
@@ -43,7 +43,7 @@ class ReservedShares {
  private:
   struct Key {
     RankTensors rank;
-    PassOrder order;  // as much of it as is replayed
+    PassOrder order;  // only the passes that are replayed
     Bytes room;
     friend bool operator==(const Key&, const Key&) = default;
   };
@@ -53,7 +53,7 @@ class ReservedShares {
       Hash hash;
       hash.Add(states.weights.count()).Add(states.gradients.count()).Add(states.optimizer.count());
       hash.Add(reinterpret_cast<int64_t>(key.rank.chunks[0].get())).Add(key.room.count());
-      // Among schedules that differ by their warm-up, this is where the first backward is.
+      // Pass orders that differ by their warm-up differ in where the first backward is.
       const auto backward = std::find_if(key.order.begin(), key.order.end(), [](const Pass& pass) {
         return pass.phase != Phase::kForward;
       });
@@ -63,13 +63,14 @@ class ReservedShares {
   std::unordered_map<Key, double, KeyHash> shares_;
 };
 
-// When there are more chunks of tensors than this, everything is forgotten: some hundred megabytes.
+// When there are more chunks of tensors than this, which take some hundred megabytes, everything is
+// forgotten.
 constexpr size_t kMostChunks = 2000;
 
 }  // namespace
 
-// Estimates replicas of one plan. Those that differ only in their micro-batches in flight share the
-// share of free segments of the first one, which has most of them in a pipeline.
+// Estimates replicas of one plan. Ranks that differ only in their number of micro-batches in flight
+// all get the ReservedShare() of the first one, which has the most of them in a pipeline.
 class MemoryEstimator::Estimator {
  public:
   Estimator(const Plan& plan, const Cluster& cluster, RankTensorsMaker& maker,
@@ -104,7 +105,7 @@ class MemoryEstimator::Estimator {
   }
 
  private:
-  // Pipelines of equally many micro-batches run the same passes, which are made for all stages at
+  // Pipelines with equally many micro-batches run the same passes, which are made for all stages at
   // once.
   const PassOrder& OrderOf(int stage, int replica) {
     if (!HasSeparatePipelines(plan_)) return own_ = StageOrder(plan_, stage, replica);
@@ -141,7 +142,7 @@ struct MemoryEstimator::Remembered {
   RankTensorsMaker maker;
   ReservedShares shares;
 
-  // Only between plans: in one plan, chunks that are alike are one object.
+  // Forgets only between plans, since chunks that are alike must be one object within a plan.
   Estimator Begin(const Plan& plan, const Cluster& cluster) {
     if (maker.size() > kMostChunks) {
       shares.Forget();
@@ -174,8 +175,8 @@ std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool with_f
   Estimator estimator = remembered_->Begin(plan, cluster_);
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    // Replicas differ by their micro-batches and the memory of their GPUs; of those that do not,
-    // the first stands for all.
+    // Replicas differ in their micro-batches and in the memory of their GPUs; of those that differ
+    // in neither, the first stands for all.
     const auto& replicas = plan.stages[stage].replicas;
     const MicroBatchShares shares = StageShares(plan, stage);
     std::set<std::pair<Bytes, int>> seen;

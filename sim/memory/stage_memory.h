@@ -1,4 +1,4 @@
-// StageMemory: what a plan needs of every device's memory.
+// StageMemory: how much memory a plan needs on the devices of a stage.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 
 namespace stagecraft {
 
-// The peak of one rank of a stage, with the items as they are when most is allocated.
+// The peak of one rank of a stage, with its items at the moment when the most is allocated.
 struct StageMemory {
   int stage = 0;
-  int device = 0;  // that of the stage's fullest rank
+  int device = 0;  // the device of the stage's fullest rank
   Bytes weights;
   Bytes gradients;
   Bytes optimizer;
@@ -25,12 +25,12 @@ struct StageMemory {
   Bytes framework;      // CUDA context and library handles
   Bytes fragmentation;  // the part of the allocator's segments that no tensor uses
   Bytes capacity;
-  // Apart from all these: what the rank holds in the memory of its host, and its share of that
+  // Not among these items: what the rank holds in the memory of its host, and its share of that
   // memory.
   Bytes host;
   Bytes host_capacity;
 
-  // What the framework's allocator hands out at its peak.
+  // What the framework's allocator has handed out at its peak.
   Bytes allocated;
   // What the allocator holds of the GPU: allocated memory and fragmentation.
   Bytes Reserved() const { return allocated + fragmentation; }
@@ -47,7 +47,7 @@ struct StageMemory {
   friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 
-// Estimates plans one after another, and remembers of each what others have too: layers, chunks,
+// Estimates plans one after another, and remembers what they may have in common: layers, chunks,
 // and how their tensors fit into segments. No result depends on what it remembers.
 class MemoryEstimator {
  public:
@@ -56,12 +56,13 @@ class MemoryEstimator {
                   const FrameworkMemory& framework = {});
   ~MemoryEstimator();
 
-  // One entry for each stage, in pipeline order. The fullest replica counts: if replicas differ,
-  // the one with most micro-batches in flight, or with least memory.
+  // Returns one entry for each stage, in pipeline order, for its fullest replica: if replicas
+  // differ, the one with most micro-batches in flight, or with least memory.
   std::vector<StageMemory> Estimate(const Plan& plan);
-  // The same without fragmentation, which takes most of the time; no device needs less than this.
+  // Does the same without fragmentation, which takes most of the time; no device needs less than
+  // this.
   std::vector<StageMemory> EstimateTensors(const Plan& plan);
-  // The memory of one replica of a stage.
+  // Returns the memory of one replica of a stage.
   StageMemory EstimateReplica(const Plan& plan, int stage, int replica);
 
  private:
@@ -73,7 +74,7 @@ class MemoryEstimator {
   std::unique_ptr<Remembered> remembered_;
 };
 
-// The same for a single plan.
+// These do the same for a single plan.
 std::vector<StageMemory> EstimateMemory(const Plan& plan, const Workload& workload,
                                         const Cluster& cluster,
                                         const FrameworkMemory& framework = {});

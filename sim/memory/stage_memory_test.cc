@@ -39,7 +39,7 @@ TEST(StageMemoryTest, ShardingDividesWhatItShards) {
   EXPECT_GT(FirstOf(degrees, cluster).workspace, shared.workspace);
 }
 
-// 16-bit weights and gradients, Adam with a master copy: 2 + 2 + 12 bytes.
+// 16-bit weights and gradients, and Adam with a master copy, take 2 + 2 + 12 bytes.
 TEST(StageMemoryTest, StatesTakeSixteenBytesAParameter) {
   const Workload workload = MakeWorkload();
   const Cluster cluster = MakeCluster(1, 2);
@@ -51,8 +51,8 @@ TEST(StageMemoryTest, StatesTakeSixteenBytesAParameter) {
   EXPECT_EQ(memory.optimizer, Bytes(12 * parameters));
 }
 
-// Pipelines in two directions hold every parameter twice, and share its states out
-// among the ranks of both stages that do.
+// Pipelines in two directions hold every parameter twice, and its states are shared among the ranks
+// of both stages that hold it.
 TEST(StageMemoryTest, TwoDirectionsHoldTheNetworkTwice) {
   const Workload workload = MakeWorkload(14);
   const Cluster cluster = MakeCluster(1, 4);
@@ -70,8 +70,8 @@ TEST(StageMemoryTest, TwoDirectionsHoldTheNetworkTwice) {
   }
 }
 
-// Stages between embedding and head are equal: each holds a micro-batch less than the
-// one before.
+// Stages between embedding and head are equal: each holds one micro-batch less than the one before
+// it.
 TEST(StageMemoryTest, EarlierStagesOfOneForwardOneBackwardHoldMore) {
   const Workload workload = MakeWorkload(20);
   const Cluster cluster = MakeCluster(1, 5);

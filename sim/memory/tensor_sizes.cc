@@ -12,7 +12,8 @@ int64_t Keys(const Operator& op, const ShardSpec& spec) {
 
 int64_t Copies(const Operator& op) { return op.experts > 0 ? op.experts_per_token : 1; }
 
-// Bytes of every row that is not split, whatever the operator's part of the features.
+// Returns the bytes of all rows, with no division by sequence parallelism, at this number of
+// features.
 Bytes RowBytes(int64_t features, const Operator& op, const ShardSpec& spec) {
   return Bytes(spec.Rows(op.positions) * Copies(op) * features * spec.ElementBytes());
 }
@@ -21,7 +22,7 @@ int64_t LocalOut(const Operator& op, const ShardSpec& spec) {
   return op.split == Split::kColumn ? DivideUp(op.out_features, spec.tensor) : op.out_features;
 }
 
-// One number per query, key and head.
+// Returns the bytes of the attention scores: one number for each query, key and head.
 Bytes ScoreBytes(const Operator& op, const ShardSpec& spec) {
   return Bytes(spec.Rows(op.positions) * DivideUp(op.heads, spec.tensor) * Keys(op, spec) *
                spec.ElementBytes());
@@ -83,7 +84,7 @@ Bytes ForwardScratch(const Operator& op, const ShardSpec& spec) {
 }
 
 Bytes BackwardScratch(const Operator& op, const ShardSpec& spec) {
-  // The gradients of what dropout and softmax made.
+  // The gradients of the outputs of dropout and softmax.
   if (KeepsScores(op, spec)) return 2 * ScoreBytes(op, spec);
   if (op.kind == OperatorKind::kAttention) {
     // FlashAttention-2 sums gradients of queries in 32 bits.

@@ -7,31 +7,32 @@
 
 namespace stagecraft {
 
-// The bytes of a tensor that is kept from forward to backward.
+// Returns the bytes of a tensor that is kept from forward to backward.
 Bytes SavedBytes(const SavedTensor& tensor, const Operator& op, const ShardSpec& spec);
 
-// Whether the tensor is one that the operator reads; otherwise it is made besides the output.
+// Returns whether the operator reads the tensor; otherwise it makes the tensor besides its output.
 bool IsInput(const SavedTensor& tensor, const Operator& op);
 
-// Whether the weight gradient is a GEMM of its own, which may run later.
+// Returns whether the weight gradient is a GEMM of its own, which may run later.
 bool IsProduct(const Operator& op);
 
-// What the operator reads of one operand, before the collective with which it begins.
+// Returns the bytes that the operator reads of one operand, before the collective with which it
+// begins.
 Bytes InputBytes(const Operator& op, const ShardSpec& spec);
 
-// What the operator hands on, after the collective with which it ends.
+// Returns the bytes that the operator hands on, after the collective with which it ends.
 Bytes OutputBytes(const Operator& op, const ShardSpec& spec);
 
-// The gradient of a GEMM's output as its weight gradient reads it: gathered if sequence parallelism
-// has split it.
+// Returns the bytes of the gradient of a GEMM's output as its weight gradient reads it: gathered if
+// sequence parallelism has split it.
 Bytes ProductGradientBytes(const Operator& op, const ShardSpec& spec);
 
-// What the operator holds only while it runs: gathered inputs and partial sums of sequence
-// parallelism, scores of unfused attention, 32-bit sums of fused attention.
+// Return the bytes that the operator holds only while it runs: gathered inputs and partial sums of
+// sequence parallelism, scores of unfused attention, 32-bit sums of fused attention.
 Bytes ForwardScratch(const Operator& op, const ShardSpec& spec);
 Bytes BackwardScratch(const Operator& op, const ShardSpec& spec);
 
-// The weights of the operator in the working precision.
+// Returns the bytes of the operator's weights in the working precision.
 Bytes WeightBytes(const Operator& op, const ShardSpec& spec);
 
 }  // namespace stagecraft

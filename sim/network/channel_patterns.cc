@@ -21,7 +21,7 @@ class Channels {
       count_ = std::min(count_, size_.back());
       devices.insert(devices.end(), node.begin(), node.end());
     }
-    if (first_.size() == 1) count_ = 1;  // every route inside a node is open to one ring
+    if (first_.size() == 1) count_ = 1;  // one ring may use every route inside a node
   }
 
   int count() const { return count_; }
@@ -60,7 +60,7 @@ void AddRings(int rounds, double bytes, const Channels& channels, double most_me
   }
 }
 
-// Half of the bytes takes each of the two trees.
+// Each of the two trees carries half of the bytes.
 void AddTrees(double bytes, const Channels& channels, MessagePattern* pattern) {
   const int nodes = channels.nodes();
   const double own = bytes / channels.count();

@@ -1,5 +1,5 @@
-// The messages of one collective over the nodes of a cluster, channel by channel, as NCCL lays its
-// rings and trees.
+// ChannelPattern: the messages of one collective over the nodes of a cluster, channel by channel,
+// as NCCL lays its rings and trees.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@ struct ChannelPattern {
   int steps = 1;             // successive messages, for each of which the latency counts
 };
 
-// `by_node` are the devices of each node of the group, in ring order; at least two in all.
+// Returns the messages of a collective. `by_node` has the devices of each node of the group, in
+// ring order; there must be at least two in all.
 //
-// Rings: as many channels as the node with fewest ranks has, each with its share
-// of the bytes; channel c goes through the ranks of a node from its c-th on, so
-// that each enters and leaves nodes at other ranks. With more than `most_messages`
-// in all, each pair's bytes are one flow and `steps` is 1.
-// Trees: per channel a chain inside each node and NCCL's double binary tree over
-// the nodes; each edge carries its bytes up and down as one flow each way.
-// Direct exchanges: one flow for each pair of ranks of which one has something for the other.
+// - Rings: there are as many channels as ranks on the node with the fewest (one channel inside a
+//   single node), each with its share of the bytes; channel c goes through the ranks of a node from
+//   its c-th on, so that each enters and leaves nodes at other ranks. With more than
+//   `most_messages` in all, each pair's bytes are one flow and `steps` is 1.
+// - Trees: each channel has a chain inside each node and NCCL's double binary tree over the nodes;
+//   each edge carries its bytes up and down as one flow each way.
+// - Direct exchanges: one flow for each pair of ranks of which one has something for the other.
 ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
                             std::span<const std::vector<int>> by_node, double most_messages);
 

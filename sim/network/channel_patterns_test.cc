@@ -31,7 +31,7 @@ std::map<std::pair<int, int>, double> BytesByPair(const ChannelPattern& channels
   return bytes;
 }
 
-// What leaves a node, by node and device.
+// Bytes that leave a node, by node and device.
 std::map<std::pair<int, int>, double> Leaving(const ChannelPattern& channels, int per_node) {
   std::map<std::pair<int, int>, double> bytes;
   for (const auto& [pair, sent] : BytesByPair(channels)) {
@@ -41,7 +41,7 @@ std::map<std::pair<int, int>, double> Leaving(const ChannelPattern& channels, in
   return bytes;
 }
 
-// Two devices: each sends both halves once, in two steps.
+// With two devices, each sends both halves once, in two steps.
 TEST(ChannelPatternsTest, ARingOfTwoSendsTheBufferOnce) {
   const auto by_node = Nodes(1, 2);
   const ChannelPattern ring =
@@ -51,8 +51,8 @@ TEST(ChannelPatternsTest, ARingOfTwoSendsTheBufferOnce) {
             (std::map<std::pair<int, int>, double>{{{0, 1}, 1000}, {{1, 0}, 1000}}));
 }
 
-// Two nodes of four: four channels, and every device's interface carries a quarter
-// of 2 (n - 1) / n of the buffer.
+// With two nodes of four there are four channels, and every device's interface carries a quarter of
+// 2 (n - 1) / n of the buffer.
 TEST(ChannelPatternsTest, EachChannelLeavesANodeAtAnotherDevice) {
   const auto by_node = Nodes(2, 4);
   const ChannelPattern ring =
@@ -101,7 +101,7 @@ TEST(ChannelPatternsTest, UnequalNodesHaveTheChannelsOfTheSmallest) {
   EXPECT_EQ(ring.pattern.senders().size(), 2u * 6u);
   double all = 0;
   for (const auto& [pair, sent] : BytesByPair(ring)) all += sent;
-  EXPECT_NEAR(all, 5 * 600, 1e-9);  // each rank sends all but its own part
+  EXPECT_NEAR(all, 5 * 600, 1e-9);  // each rank sends everything but its own part
 }
 
 TEST(ChannelPatternsTest, AnAllToAllGoesToEveryOther) {

@@ -2,8 +2,8 @@
 //
 // Participants are the ranks 0 to n - 1, unless it is stated otherwise. `bytes` is what one rank
 // ends with: the whole vector. With one participant there are no messages. Counts are >= 1.
-// `chunks` is the number of pieces into which a pipelined pattern cuts what it sends. Plans send
-// those patterns that channel_patterns.h and sync_channels.h use; the others are for drivers of
+// `chunks` is the number of pieces into which a pipelined pattern cuts what it sends. Plans use the
+// patterns that channel_patterns.h and sync_channels.h need; the others are for drivers of
 // flow_simulation.h.
 #pragma once
 
@@ -21,48 +21,49 @@ namespace stagecraft {
 MessagePattern RingAllReduce(int ranks, Bytes bytes);
 MessagePattern RingAllGather(int ranks, Bytes bytes);
 MessagePattern RingReduceScatter(int ranks, Bytes bytes);
-// From rank 0 to rank 1 to rank 2 ..., in chunks.
+// Sends from rank 0 to rank 1 to rank 2 ..., in chunks.
 MessagePattern ChainBroadcast(int ranks, Bytes bytes, int chunks);
 
-// Up a binary tree and down again, in chunks; the double tree sends each half of the bytes through
-// one of two trees that share no inner rank (Sanders, Speck, Traff, "Two-tree algorithms for full
-// bandwidth broadcast, reduction and scan", Parallel Computing 2009).
+// Sends up a binary tree and down again, in chunks; the double tree sends each half of the bytes
+// through one of two trees that share no inner rank (Sanders, Speck, Traff, "Two-tree algorithms
+// for full bandwidth broadcast, reduction and scan", Parallel Computing 2009).
 MessagePattern TreeAllReduce(int ranks, Bytes bytes, int chunks);
 MessagePattern DoubleTreeAllReduce(int ranks, Bytes bytes, int chunks);
 MessagePattern TreeBroadcast(int ranks, Bytes bytes, int chunks);  // from rank 0
 
-// Ranks are node * per_node + local. Reduce-scatter in the ring of each node, all-reduce among the
-// ranks of one local index, all-gather in the node; a rank goes on when its own part of a phase is
-// done.
+// Ranks are node * per_node + local. A reduce-scatter runs in the ring of each node, an all-reduce
+// among the ranks with the same local index, and an all-gather in the node; a rank goes on when its
+// own part of a phase is done.
 MessagePattern HierarchicalAllReduce(int nodes, int per_node, Bytes bytes);
 
-// Each rank has bytes / n for every other rank. Direct: all messages at once. Pairwise: rank i
-// sends to i + 1, i + 2, ..., each when it has sent and received the message of the round before.
+// Each rank has bytes / n for every other rank. Direct: all messages are sent at once. Pairwise:
+// rank i sends to i + 1, i + 2, ..., each when it has sent and received the message of the round
+// before.
 MessagePattern DirectAllToAll(int ranks, Bytes bytes);
 MessagePattern PairwiseAllToAll(int ranks, Bytes bytes);
-// bytes[i * ranks + j] go from rank i to rank j, all at once; zeros send nothing.
+// bytes[i * ranks + j] go from rank i to rank j, all at once; for zeros nothing is sent.
 MessagePattern DirectAllToAllV(int ranks, std::span<const Bytes> bytes);
 
-// From participant 0 to participant 1.
+// Sends from participant 0 to participant 1.
 MessagePattern SendReceive(Bytes bytes);
 
-// Parameter servers: participant p sums up owned[p] bytes of what the workers 0 ... w - 1 have.
-// Each worker sends them to it, all at once, and it answers all of them at once when it has the
+// Parameter servers: participant p sums up owned[p] bytes of what the workers 0 ... w - 1 have. All
+// workers send it these bytes at once, and it answers all of them at once when it has received the
 // last. Owners are workers or come after them.
 MessagePattern SumByOwners(int workers, std::span<const double> owned);
 
 // Servers that pass sums on as they form, so that both directions are busy at once: what two
-// participants exchange is flows each way that wait for nothing. Either the servers sum up
-// everything or, as in BytePS, the workers sum up a part (BytePsParts in costmodel/sync_time.h).
-// Each pair has as many flows as make the flows about equal, so that links that share bandwidth
-// among flows end together. Preconditions of BytePS: servers <= workers, at least two workers.
-inline constexpr int kMostFlowsOfPair = 16;  // one way
+// participants exchange is flows in both directions that wait for nothing. Either the servers sum
+// up everything or, as in BytePS, the workers sum up a part (BytePsParts in costmodel/sync_time.h).
+// Each pair has as many flows as make all flows about equally large, so that flows that share links
+// end together. Preconditions of BytePS: servers <= workers, at least two workers.
+inline constexpr int kMostFlowsOfPair = 16;  // in each direction
 MessagePattern ReductionServers(int workers, int servers, Bytes bytes);
 MessagePattern BytePs(int workers, int servers, Bytes bytes);
 
-// Each rank sends all bytes to `peers` others at once. These are at the same distances, drawn at
-// random, for every rank, so that each rank receives as often as it sends. Precondition: peers <
-// ranks.
+// Each rank sends all bytes to `peers` others at once. The distances to these are drawn at random
+// and are the same for every rank, so that each rank receives as often as it sends. Precondition:
+// peers < ranks.
 MessagePattern Gossip(int ranks, int peers, Bytes bytes, Random random);
 
 }  // namespace stagecraft

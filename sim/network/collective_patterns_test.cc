@@ -34,7 +34,7 @@ class Gossipers {
     carried_.resize(pattern.senders().size());
   }
 
-  // False: messages are left that can never be sent.
+  // Returns false if messages are left that can never be sent.
   bool Run() {
     for (int64_t left = pattern_.messages(); left > 0;) {
       SendAll();
@@ -133,7 +133,7 @@ TEST(CollectivePatternsTest, ABroadcastReachesEveryRank) {
   }
 }
 
-// What each rank puts on the wire, by the usual formulas.
+// The bytes that each rank sends, by the usual formulas.
 TEST(CollectivePatternsTest, PatternsSendTheBytesOfTheirAlgorithm) {
   const double bytes = kBytes.count();
   for (int n = 2; n <= 9; ++n) {

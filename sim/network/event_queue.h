@@ -29,13 +29,13 @@ class EventQueue {
     ++size_;
   }
 
-  // The time of the earliest event. Precondition: the queue is not empty.
+  // Returns the time of the earliest event. Precondition: the queue is not empty.
   int64_t NextTime() {
     if (buckets_[0].empty()) Refill();
     return last_ns_;
   }
 
-  // The same, but earlier events may still be pushed.
+  // Does the same, but earlier events may still be pushed afterwards.
   int64_t PeekTime() {
     if (!buckets_[0].empty()) return last_ns_;
     if (!is_peeked_) peek_ns_ = EarliestOf(LowestBucket());
@@ -44,7 +44,7 @@ class EventQueue {
   }
 
   // Moves every event of the earliest time into `events` (cleared first) and returns that time.
-  // Events of one time come in no particular order.
+  // Events at the same time come in no particular order.
   int64_t PopAll(std::vector<Event>& events) {
     const int64_t now = NextTime();
     events.clear();
@@ -58,8 +58,8 @@ class EventQueue {
     return std::bit_width(static_cast<uint64_t>(time_ns ^ last_ns_));
   }
 
-  // The first bucket above 0 that holds events; no bucket holds an event that is earlier than its
-  // earliest.
+  // Returns the first bucket above 0 that holds events; no bucket above 0 holds an event that is
+  // earlier than its earliest.
   std::vector<Event>& LowestBucket() {
     int lowest = 1;
     while (buckets_[lowest].empty()) ++lowest;

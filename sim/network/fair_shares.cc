@@ -175,7 +175,7 @@ void FairShares::Fill() {
       const auto [share, lowest] = shares_.front();
       const Link& candidate = links_[lowest];
       const double current = candidate.open > 0 ? candidate.left / candidate.open : kNoCap;
-      if (current <= share) {  // shares only grow: what is true on top is the least
+      if (current <= share) {  // shares only grow, so a true one on top is the least
         least = current;
         link = lowest;
         break;
@@ -200,7 +200,7 @@ void FairShares::PrepareFill() {
   for (const LinkId id : touched_) {
     Link& link = links_[id];
     link.open = link.affected;
-    // All flows of the link affected: nothing is held, and nothing rounded.
+    // If all flows of the link are affected, no rate is held and nothing was rounded.
     link.left = link.affected == flow_count(id) ? link.capacity : std::max(link.spare, 0.0);
     link.fill = kNoCap;
     link.top = 0;
@@ -246,7 +246,7 @@ bool FairShares::AffectViolators() {
     const Link link = links_[id];
     if (link.affected == flow_count(id)) continue;
     const bool is_full = link.left <= kTolerance * link.capacity;
-    // If no flow can be faster, not every flow needs to be looked at.
+    // Only if a flow may be too fast or lose its bottleneck must all flows be looked at.
     const bool may_be_faster = IsAbove(link.old_top, link.fill);
     const bool may_lose = link.old_fill < kNoCap && (!is_full || IsAbove(link.top, link.old_fill));
     if (!may_be_faster && !may_lose) continue;

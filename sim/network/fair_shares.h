@@ -6,11 +6,11 @@
 //   (3) r_f = cap_f, or f has a bottleneck: a link on its route that is full
 //       (equality in (1)) and on which no flow is faster
 // (Bertsekas, Gallager, "Data Networks", 1992, section 6.5). They are kept up to date as flows come
-// and go and capacities change, touching only flows whose rate may change. At first the flows that
-// came and those whose bottleneck lost a flow, gained one or changed are affected. These are filled
+// and go and capacities change, touching only flows whose rate may change. At first, the flows that
+// came are affected, and those whose bottleneck lost a flow, gained one or changed. They are filled
 // anew, from the least fair share upwards, while all other rates are held. If (3) then fails for a
 // flow whose rate is held (it is faster than a bottleneck on its route allows, or its own
-// bottleneck is no longer full or has a faster flow), it joins the affected, and the filling is
+// bottleneck is no longer full or has a faster flow), it is affected too, and the filling is
 // repeated. When (3) fails for none, (1)-(3) hold for all, and as there is only one solution, this
 // is it. A flow that is alone on all its links takes the least of its cap and their capacities at
 // once.
@@ -42,7 +42,7 @@ class FairShares {
   static constexpr double kNoCap = std::numeric_limits<double>::infinity();
 
   LinkId AddLink(double capacity);  // >= 0
-  // The links of a route are distinct; a route without links never limits.
+  // The links of a route are distinct; a route without links limits no flow.
   RouteId AddRoute(std::span<const LinkId> links);
 
   void Join(FlowId flow, RouteId route, double cap = kNoCap);  // cap > 0
@@ -90,11 +90,11 @@ class FairShares {
     // Used while it settles:
     bool is_touched = false;
     int32_t affected = 0;      // how many of its flows are affected
-    int32_t first_entry = -1;  // of these, in entries_
+    int32_t first_entry = -1;  // the first of these in entries_
     int32_t open = 0;          // how many of these are not filled yet
     double load = 0;           // sum of the rates before
     double old_top = 0;        // the greatest of them
-    double old_fill = 0;       // the least of them that has its bottleneck here; no cap if none
+    double old_fill = 0;       // the least of them with its bottleneck here; no cap if none
     double spare = 0;          // capacity less the rates held
     double left = 0;           // spare less the rates filled
     double fill = 0;           // rate of the flows that this link stopped; no cap if none
@@ -128,7 +128,7 @@ class FairShares {
   std::vector<int32_t> places_;  // by flow and hop: index into the link's members
 
   std::vector<LinkId> dirty_;
-  std::vector<FlowId> fresh_;  // joined and not alone
+  std::vector<FlowId> fresh_;  // flows that joined and are not alone
   std::vector<FlowId> changed_, settled_;
   std::vector<LinkId> changed_links_, settled_links_;
   // Used while it settles:

@@ -80,7 +80,7 @@ TEST(FairSharesTest, AChangePassesOnOverSharedLinks) {
   EXPECT_EQ(shares.rate(2), 8);
 }
 
-// What one seed builds: links, routes of one to four of them, and flows that come and go.
+// Links, routes of one to four of them, and flows that come and go, as one seed draws them.
 class RandomShares {
  public:
   explicit RandomShares(uint64_t seed) : random_(seed) {
@@ -100,7 +100,7 @@ class RandomShares {
     }
   }
 
-  // A few arrivals, departures and capacities at one instant.
+  // Makes a few arrivals, departures and changes of capacity at one instant.
   void Change() {
     const int64_t changes = random_.Integer(1, 4);
     int64_t settled = static_cast<int64_t>(flows_.size());  // one that comes stays for now
@@ -126,7 +126,7 @@ class RandomShares {
     shares_.Settle();
   }
 
-  // (1) and (2), and for (3) the rates of the same flows joined all at once.
+  // Checks (1) and (2), and for (3) that the rates are those of the same flows joined all at once.
   void Check() {
     FairShares anew;
     for (const double capacity : capacities_) anew.AddLink(capacity);

@@ -63,7 +63,7 @@ std::span<const int64_t> FlowNetwork::AdvanceTo(Duration time) {
   return ended_;
 }
 
-// First what ends, then what begins to send.
+// Handles first what ends, then what begins to send.
 void FlowNetwork::Pop() {
   events_.PopAll(batch_);
   beginning_.clear();

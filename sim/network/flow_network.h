@@ -1,11 +1,11 @@
-// FlowNetwork: bytes on their way over shared links, in virtual time.
+// FlowNetwork: flows of bytes over shared links, in virtual time.
 //
 // A flow sends its bytes over every link of its route at once, at one rate. The rates of all flows
 // in flight are max-min fair (equations in fair_shares.h). A flow holds no share until its latency
 // has passed: the sum of its route's latencies and its own delay. Then its bytes flow, and it ends
 // when the last of them has passed:
 //   end = start + delay + sum of latencies + time to send `bytes` at its rates.
-// All that happens at one instant is settled together, once.
+// Everything that happens at one instant is settled together, once.
 #pragma once
 
 #include <cstdint>
@@ -38,26 +38,26 @@ struct FlowLimits {
 class FlowNetwork {
  public:
   LinkId AddLink(Bandwidth capacity, Duration latency);
-  // The links are distinct and in order; there may be none.
+  // The links must be distinct and in order; there may be none.
   RouteId AddRoute(std::span<const LinkId> links);
 
-  // Starts a flow now. `tag` is returned when it ends. The bytes must be >= 0 and may be
-  // fractional: a rank's share of a collective.
+  // Starts a flow now. `tag` is returned when it ends. `bytes` must be >= 0 and may be fractional,
+  // as a rank's share of a collective is.
   void Start(RouteId route, double bytes, int64_t tag, const FlowLimits& limits = {});
-  // Holds from now on; 0 stalls the flows of the link until it changes again.
+  // Changes the capacity of a link from now on; 0 stalls its flows until it changes again.
   void SetCapacity(LinkId link, Bandwidth capacity);
 
   Duration now() const { return Duration::Nanoseconds(now_ns_); }
-  // When a flow next ends or begins to send, or may do so: an upper bound for the next AdvanceTo().
-  // Duration::Max() if nothing will happen.
+  // Returns the next time at which a flow ends or begins to send, or may do so: an upper bound for
+  // the next AdvanceTo(). Duration::Max() if nothing will happen.
   Duration NextTime();
   // Precondition: now() <= time <= NextTime(). Returns the tags of the flows that end at `time`;
   // valid until the next call.
   std::span<const int64_t> AdvanceTo(Duration time);
 
-  // The use of a link up to now, including flows in flight.
+  // Returns the use of a link up to now, including that by flows in flight.
   LinkUse Use(LinkId link);
-  // Bytes per second of the flows that send over the link, in no particular order.
+  // Returns the bytes per second of the flows that send over the link, in no particular order.
   std::vector<double> Rates(LinkId link);
   int link_count() const { return shares_.link_count(); }
 
@@ -71,7 +71,7 @@ class FlowNetwork {
     double cap = 0;
     int64_t tag = 0;
     int64_t seen_ns = 0;
-    int64_t due_ns = kNever;     // begins to send, or ends at this rate
+    int64_t due_ns = kNever;     // when it begins to send, or ends at this rate
     int64_t queued_ns = kNever;  // the earliest event queued for this slot
     RouteId route = 0;
     bool is_sending = false;

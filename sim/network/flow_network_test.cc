@@ -103,7 +103,7 @@ TEST(FlowNetworkTest, AnEarlierFlowMayStartAfterTheNextTimeWasAsked) {
   EXPECT_EQ(Drain(&network), (Ends{{1, 110}, {0, 910}}));
 }
 
-// What random flows on a random network did.
+// The result of random flows on a random network.
 struct RandomRun {
   Ends ends;
   std::vector<double> expected_bytes, bytes;  // by link

@@ -10,7 +10,7 @@ namespace {
 // A flow's tag: the run, and which of its senders.
 int64_t Tag(int32_t run, int32_t sender) { return (int64_t{run} << 32) | sender; }
 
-// An index of an array that no one uses; the array grows if necessary.
+// Returns an index of an array that is not in use; the array grows if necessary.
 template <typename T>
 int32_t TakePlace(std::vector<int32_t>* free, std::vector<T>* values) {
   if (free->empty()) {
@@ -59,7 +59,7 @@ Duration FlowSimulation::NextTime() {
   return events_.empty() ? next : std::min(next, Duration::Nanoseconds(events_.PeekTime()));
 }
 
-// At each instant first what arrives, then what was set for that time.
+// At each instant messages arrive before what was set for that time happens.
 std::span<const int32_t> FlowSimulation::Advance(Duration limit) {
   CHECK(limit >= now());
   while (ending_.empty()) {
@@ -157,7 +157,7 @@ bool FlowSimulation::MustWait(const Run& run, int32_t sender_index) {
   return false;
 }
 
-// Waiters that still have to wait enter themselves again.
+// Waiters that still have to wait add themselves again.
 void FlowSimulation::Wake(int32_t run_index, Counter* counter) {
   int32_t waiter = counter->first_waiter;
   counter->first_waiter = kNone;

@@ -36,23 +36,23 @@ class FlowSimulation {
   // its bytes flow, and a cap on its rate. Ids are chosen by the caller and may repeat.
   void Start(int32_t id, const MessagePattern& pattern, std::span<const RouteId> routes,
              Duration time, const FlowLimits& limits = {});
-  // Ends at `time` >= now(): a computation, a timeout.
+  // Starts what ends at `time` >= now() by itself: a computation, a timeout.
   void StartTimer(int32_t id, Duration time);
-  // Changes a capacity from `time` >= now() on: faults, slow-downs, repairs.
+  // Changes a capacity from `time` >= now() on, for faults, slow-downs and repairs.
   void ChangeCapacity(LinkId link, Bandwidth capacity, Duration time);
 
   Duration now() const { return network_->now(); }
-  // When anything next happens inside; no later than the next end. Duration::Max() if nothing will
-  // happen because everything has ended, or is stalled.
+  // Returns the next time at which anything happens inside; no later than the next end.
+  // Duration::Max() if nothing will happen because everything has ended, or is stalled.
   Duration NextTime();
-  // Runs to the first instant <= limit at which something ends, and returns its ids; valid until
-  // the next call. If there is none, now() is `limit` or, if that is Duration::Max(), the time at
-  // which anything last happened inside.
+  // Runs to the first instant <= limit at which something ends, and returns the ids of what ended;
+  // valid until the next call. If there is none, now() is `limit` or, if that is Duration::Max(),
+  // the time at which anything last happened inside.
   std::span<const int32_t> Advance(Duration limit);
 
   int64_t messages_arrived() const { return messages_arrived_; }
-  // How many patterns were started and have not ended: if nothing will happen any more, the stalled
-  // ones.
+  // Returns how many patterns were started and have not ended. If nothing will happen any more,
+  // these are the stalled ones.
   int running() const { return running_; }
 
  private:
@@ -71,15 +71,15 @@ class FlowSimulation {
   // A sender has a message in flight, or is among the waiters of one counter, or has no messages
   // left.
   struct Sender {
-    int32_t next = 0;             // message
-    int32_t next_waiter = kNone;  // the one behind it at the same counter
+    int32_t next = 0;             // index of its next message
+    int32_t next_waiter = kNone;  // the one behind it that waits for the same counter
   };
   struct Counter {
     int32_t count = 0;
     int32_t wake = kNever;  // the least count for which a waiter waits
     int32_t first_waiter = kNone;
   };
-  // What happens at a set time.
+  // What may happen at a set time.
   enum class Cause : uint8_t { kPattern, kTimer, kCapacity };
   struct Timed {
     Cause cause = Cause::kTimer;
@@ -93,7 +93,7 @@ class FlowSimulation {
   void End(int32_t run);
   void Arrive(int64_t tag);
   void SendNext(int32_t run, int32_t sender);
-  // Whether the sender has to wait; if so, it is entered at the counter for which it waits.
+  // Returns whether the sender has to wait; if so, it is added to the waiters of that counter.
   bool MustWait(const Run& run, int32_t sender);
   void Wake(int32_t run, Counter* counter);
 

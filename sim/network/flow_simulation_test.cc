@@ -87,7 +87,7 @@ TEST(FlowSimulationTest, AHierarchyRunsItsPhasesInOrder) {
   EXPECT_EQ(EndOf(HierarchicalAllReduce(2, 2, Bytes(4000)), 4), 2010 + 2 * 1010 + 2010);
 }
 
-// One server: n S / B in, n S / B out. As many servers as workers: S / B each way.
+// One server takes n S / B in and n S / B out; as many servers as workers take S / B each way.
 TEST(FlowSimulationTest, AServerIsBoundByItsOwnLink) {
   EXPECT_EQ(EndOf(SumByOwners(4, std::vector<double>{0, 0, 0, 0, 1000}), 5), 2 * 4010);
   const std::vector<double> quarters = {0, 0, 0, 0, 1000, 1000, 1000, 1000};

@@ -12,7 +12,7 @@ namespace stagecraft {
 // request of its kind: an array whose users come and go stops growing. O(1) for each call.
 class IndexRuns {
  public:
-  // The first of `count` consecutive indices; count >= 0.
+  // Returns the first of `count` consecutive indices; count >= 0.
   int32_t Take(int count) {
     std::vector<int32_t>& free = free_[KindOf(count)];
     if (free.empty()) {
@@ -25,7 +25,7 @@ class IndexRuns {
     return first;
   }
 
-  // `count` must be that with which the run was taken.
+  // `count` must be the one with which the run was taken.
   void Give(int32_t first, int count) { free_[KindOf(count)].push_back(first); }
 
   // All indices that were handed out so far are below this.

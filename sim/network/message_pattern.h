@@ -1,9 +1,10 @@
 // MessagePattern: the messages of a collective, without listing them.
 //
 // A pattern has senders. Each of them sends its messages 0, 1, 2, ... one after another: the next
-// starts at the earliest when the one before has arrived. What else a message waits for is counted:
-// an arrival adds one to a counter, and message k of a sender with the need {counter, from, slope,
-// offset} waits, if k >= from, until
+// A pattern has senders. Each of them sends its messages 0, 1, 2, ... one after another: the next
+// starts at the earliest when the one before has arrived. Whatever else a message waits for is
+// counted: an arrival adds one to a counter, and message k of a sender with the need {counter,
+// from, slope, offset} waits, if k >= from, until
 //   counter >= slope * k + offset.
 // A ring of n ranks is n senders with a counter each, and sender i needs what has arrived from i -
 // 1: {i - 1, from 1, slope 1, offset 0}. So a pattern takes a few words for each rank however many
@@ -26,7 +27,7 @@ struct MessageNeed {
   int32_t offset = 0;
 };
 
-// Who sends to whom.
+// The participants that send and receive a message.
 struct MessagePair {
   int32_t from = 0;
   int32_t to = 0;
@@ -57,7 +58,7 @@ class MessagePattern {
   int32_t AddPair(MessagePair pair);  // returns its index
   void AddSender(MessageSender sender, std::span<const MessageNeed> needs);
 
-  // In the order in which a run expects their routes.
+  // The pairs, in the order in which a run expects their routes.
   std::span<const MessagePair> pairs() const { return pairs_; }
   std::span<const MessageSender> senders() const { return senders_; }
   std::span<const MessageNeed> needs(const MessageSender& sender) const {

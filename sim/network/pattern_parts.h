@@ -8,21 +8,22 @@
 
 namespace stagecraft {
 
-// Adds `flows` messages from one participant to another, all at once and of equal size, of `bytes`
-// together. Each waits for `needs` and is counted at `counter`.
+// Adds `flows` messages of equal size from one participant to another, all at once, with `bytes` in
+// all. Each waits for `needs` and is counted at `counter`.
 void AddFlows(MessagePair pair, double bytes, int flows, int32_t counter,
               std::span<const MessageNeed> needs, MessagePattern* pattern);
 
-// Adds `steps` messages from each participant of the ring to the next, each after what the
+// Adds `steps` messages from each participant of the ring to the next, each after the one that the
 // participant before it sent one step earlier.
 void AddRing(std::span<const int> ring, int steps, double bytes_of_step, MessagePattern* pattern);
 
-// The parent of a rank in a binary tree over 0 ... ranks - 1 in order, by the lowest bit that is
-// set, so that every odd rank is a leaf; -1 for the root, which is 0. This is the tree of NCCL's
-// trees.cc.
+// Returns the parent of a rank in a binary tree over 0 ... ranks - 1 in order, by the lowest bit
+// that is set, so that every odd rank is a leaf; -1 for the root, which is 0. This is the tree of
+// NCCL's trees.cc.
 int TreeParent(int rank, int ranks);
-// The same tree over the ranks in another order, in which the leaves of the first are inner ranks
-// and vice versa: mirrored for an even number of ranks, turned by one for an odd number.
+// Does the same for a tree over the ranks in another order, in which the leaves of the first are
+// inner ranks and vice versa: mirrored for an even number of ranks, turned by one for an odd
+// number.
 int SecondTreeParent(int rank, int ranks);
 
 }  // namespace stagecraft

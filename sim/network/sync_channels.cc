@@ -23,7 +23,7 @@ Rounds Hierarchical(Bytes bytes, std::span<const std::vector<int>> by_node) {
   return {HierarchicalAllReduce(nodes, per_node, bytes), 2 * (nodes - 1) + 2 * (per_node - 1)};
 }
 
-// Owners of equal parts: participants [first, first + count) of all.
+// Parameter servers of equal parts: participants [first, first + count) of `participants`.
 Rounds Owned(int workers, int participants, int first, int count, double bytes) {
   std::vector<double> owned(participants, 0.0);
   for (int owner = first; owner < first + count; ++owner) owned[owner] = bytes / count;

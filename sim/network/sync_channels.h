@@ -10,13 +10,14 @@
 
 namespace stagecraft {
 
-// How many flows MakeSyncChannels() makes; for BytePS with servers an upper bound.
+// Returns how many flows MakeSyncChannels() makes, or an upper bound for BytePS with servers.
 int64_t CountSyncFlows(const Op& op);
 
-// `by_node` are the ranks of the op, node by node (scale-up domains); for a hierarchical reduction
-// there must be equally many on each. `servers` are op.sync.servers devices beyond them. The peers
-// of gossip are drawn by the number of ranks, so the same op always has the same peers.
-// Preconditions: at least two ranks, and the method of the op is not NCCL's.
+// Returns the messages of a synchronisation. `by_node` has the ranks of the op, node by node
+// (scale-up domains); for a hierarchical reduction all must have the same number. `servers` are
+// op.sync.servers devices beyond them. The peers of gossip are drawn from the number of ranks as a
+// seed, so the same op always has the same peers. Preconditions: at least two ranks, and the method
+// of the op is not NCCL's.
 ChannelPattern MakeSyncChannels(const Op& op, std::span<const std::vector<int>> by_node,
                                 std::span<const int> servers);
 

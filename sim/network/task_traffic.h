@@ -18,7 +18,7 @@ namespace stagecraft {
 struct Exchange {
   struct Part {
     MessagePattern pattern;
-    std::vector<RouteId> routes;  // of pattern.pairs()
+    std::vector<RouteId> routes;  // by index of pattern.pairs()
     FlowLimits limits;
   };
   std::vector<Part> parts;  // at least one
@@ -49,7 +49,7 @@ class TaskTraffic {
   void ChangeCapacity(LinkId link, Bandwidth capacity, Duration time) {
     simulation_.ChangeCapacity(link, capacity, time);
   }
-  // Whether a task is in flight, stalled ones included.
+  // Whether any task is in flight; stalled ones count.
   bool running() const { return simulation_.running() > 0; }
   Duration now() const { return simulation_.now(); }
   // Runs to the first instant <= limit at which tasks end, and returns them; valid until the next

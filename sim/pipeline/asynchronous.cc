@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Replicas of a stage and all behind it.
+// Replicas of a stage and of all stages after it.
 int ReplicasFrom(std::span<const int> replicas, int stage) {
   return std::accumulate(replicas.begin() + stage, replicas.end(), 0);
 }
@@ -19,16 +19,18 @@ int Warmup(std::span<const int> replicas, int stage) {
   return static_cast<int>(DivideUp(ReplicasFrom(replicas, stage), replicas[stage])) - 1;
 }
 
-// Of the weights that mini-batch b, counted over all replicas, uses.
+// The version of the weights that mini-batch b, counted over all replicas, uses.
 int VersionOf(std::span<const int> replicas, int stage, int b, WeightSync sync) {
   const int source = sync == WeightSync::kVertical ? 0 : stage;
   const int updates = std::max(b / replicas[source] - Warmup(replicas, source), 0);
   return updates * replicas[source] / replicas[stage];
 }
 
-// Of a steady state that is measured, and before it, over the micro-batches under way.
+// Mini-batches that are simulated before the measurement, and measured at least, per mini-batch in
+// flight.
 constexpr int kSettling = 16;
-// Mini-batches measured at most; rounds of very different lengths seldom begin together.
+// The most mini-batches that count as whole rounds; rounds of very different lengths seldom begin
+// together.
 constexpr int kMostMeasured = 16'384;
 
 EndlessOrder FromPasses(PassOrder passes) {
@@ -47,15 +49,15 @@ int MiniBatchesUnderWay(std::span<const int> replicas) {
 StageAsynchrony AsynchronyOf(std::span<const int> replicas, int stage, WeightSync sync) {
   StageAsynchrony result;
   result.warmup = Warmup(replicas, stage);
-  // Rounds of this stage and of the first begin together after as many mini-batches;
-  // by then every stage has warmed up.
+  // Rounds of this stage and of the first begin together again after this many mini-batches; by
+  // `start` every stage has warmed up.
   const int cycle = replicas[0] * replicas[stage];
   const int start = cycle * (Warmup(replicas, 0) + 1);
   for (int b = start; b < start + cycle; ++b) {
     const int late = b / replicas[stage] - VersionOf(replicas, stage, b, sync);
     result.staleness = std::max(result.staleness, late);
   }
-  // From the one a mini-batch meets to the newest at its backward.
+  // A stage keeps every version from the one that a mini-batch uses to the newest at its backward.
   result.versions = result.staleness + 1;
   return result;
 }
@@ -100,7 +102,7 @@ EndlessOrder DoubleBufferedOrder(int warmup, int micro_batches, int batches,
     if (ends && buffer_switch == BufferSwitch::kAtOnce) {
       order.updates.push_back({position, position});
     }
-    // Batch t is the first to use what batch t - 2 taught.
+    // Batch t is the first to use the gradients of batch t - 2.
     if (begins && batch >= 2 && buffer_switch == BufferSwitch::kWhenUsed) {
       order.updates.push_back({complete[batch - 2], position - 1});
     }

@@ -16,8 +16,8 @@ namespace {
 constexpr WeightSync kStashing = WeightSync::kStashing;
 constexpr WeightSync kVertical = WeightSync::kVertical;
 
-// "F0/0": forward of the first mini-batch with version 0 of the weights; '!' where they
-// change.
+// "F0/0": the forward of the first mini-batch with version 0 of the weights; '!' after a pass marks
+// a change of the weights.
 std::string Text(const EndlessOrder& order) {
   std::string text;
   size_t update = 0;
@@ -32,7 +32,8 @@ std::string Text(const EndlessOrder& order) {
   return text;
 }
 
-// Two stages: the first sees mini-batch b with what b - 2 taught, the second with all.
+// Two stages: in the first, mini-batch b uses the gradients up to those of b - 2, in the second
+// those of all before it.
 TEST(AsynchronousTest, TwoStagesAlternateForEver) {
   const int replicas[] = {1, 1};
   EXPECT_EQ(Text(PipeDreamOrder(replicas, 0, 0, 4, kStashing)),
@@ -43,7 +44,7 @@ TEST(AsynchronousTest, TwoStagesAlternateForEver) {
             "F0/0 B0/0! F1/0 B1/0! F2/1 B2/1! ");
 }
 
-// VGG-16 as PipeDream published it: 15 replicas of the convolutions, one of the rest.
+// VGG-16 as PipeDream published it: 15 replicas of the convolutions, one of the other layers.
 TEST(AsynchronousTest, Vgg16OnSixteenDevices) {
   const int replicas[] = {15, 1};
   EXPECT_EQ(MiniBatchesUnderWay(replicas), 2);
@@ -55,7 +56,7 @@ TEST(AsynchronousTest, Vgg16OnSixteenDevices) {
   EXPECT_EQ(second.warmup, 0);
   EXPECT_EQ(second.versions, 1);
   EXPECT_EQ(second.staleness, 0);
-  // The last of 15 mini-batches that entered together uses what the second stage knew
+  // The last of 15 mini-batches that entered together uses the weights that the second stage had
   // before the 15 ahead of them: 15 + 14 updates of one mini-batch each.
   EXPECT_EQ(AsynchronyOf(replicas, 1, kVertical).staleness, 29);
 }
@@ -74,7 +75,7 @@ TEST(AsynchronousTest, GnmtStraight) {
   }
 }
 
-// PipeDream's ResNet-50, and a pipeline that widens.
+// PipeDream's ResNet-50, and a pipeline whose later stages have more replicas.
 TEST(AsynchronousTest, UnequalReplicasWarmUpByTheDevicesBehindThem) {
   const int resnet[] = {8, 4, 4};
   EXPECT_EQ(MiniBatchesUnderWay(resnet), 2);
@@ -86,7 +87,7 @@ TEST(AsynchronousTest, UnequalReplicasWarmUpByTheDevicesBehindThem) {
   EXPECT_EQ(AsynchronyOf(widening, 0, kStashing).staleness, 3);
 }
 
-// A window of mini-batches over all replicas says the same as a warm-up of each.
+// One window of mini-batches over all replicas means the same as a warm-up of each replica.
 TEST(AsynchronousTest, ReplicasRunAsOneWindowOverTheirShares) {
   const int replicas[] = {3, 2, 1};
   const int window[] = {6, 3, 1};
@@ -106,8 +107,8 @@ TEST(AsynchronousTest, LaterReplicasTakeFewerOfWhatDoesNotDivide) {
   EXPECT_TRUE(PipeDreamOrder(replicas, 0, 2, 2, kStashing).passes.empty());
 }
 
-// Stage 0 of 2, batches of two micro-batches: batch 1 still uses version 0, and batch 2
-// version 1, which is newest as it begins.
+// Stage 0 of 2 with batches of two micro-batches: batch 1 still uses version 0, and batch 2 uses
+// version 1, the newest when it begins.
 TEST(AsynchronousTest, DoubleBufferingIsOneUpdateLate) {
   EXPECT_EQ(Text(DoubleBufferedOrder(1, 2, 3)),
             "F0/0 F1/0 B0/0 F2/0 B1/0! F3/0 B2/0 F4/1 B3/0! F5/1 B4/1 B5/1! ");

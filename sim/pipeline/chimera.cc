@@ -6,11 +6,11 @@
 namespace stagecraft {
 namespace {
 
-// In which slot of equal length a stage runs what. Every pipeline takes a micro-batch
-// in every other slot of a unit's first, the last part turns them round at once, and no
-// two passes of a stage meet: with an even number of stages, forwards down, backwards
-// up and the other two kinds alternate; pipelines of one direction stay stages / pairs
-// apart.
+// Which pass a stage runs in which slot; all slots are equally long. Every pipeline takes a
+// micro-batch in every other one of the first slots of a unit, and its last part starts the
+// backward at once. No two passes of a stage meet in a slot: because the number of stages is even,
+// forwards down and backwards up alternate with forwards up and backwards down; pipelines of the
+// same direction are stages / pairs apart.
 class SlotTable {
  public:
   SlotTable(int stages, int pairs, ChimeraSlots slots)
@@ -22,14 +22,14 @@ class SlotTable {
   size_t Forward(int index, int b) const {
     return UnitStart(b) + static_cast<size_t>(index + 2 * (InUnit(b) / in_slot_));
   }
-  // A unit's second half of backwards, where there are two to a forward slot, follows
+  // If there are two backwards to a forward slot, the second half of a unit's backwards follows
   // `stages` slots after the first.
   size_t Backward(int index, int b) const {
     const int round = InUnit(b) / injections_;
     const int turn = 2 * stages_ - 1 - index + 2 * (InUnit(b) % injections_);
     return UnitStart(b) + static_cast<size_t>(turn + round * stages_);
   }
-  // Slots behind the last one in use, of all stages.
+  // The number of slots that the stages use.
   size_t End(int micro_batches) const {
     return micro_batches == 0 ? 0 : UnitStart(micro_batches - 1) + 4 * static_cast<size_t>(stages_);
   }
@@ -37,19 +37,19 @@ class SlotTable {
 
  private:
   int InUnit(int b) const { return b % (in_slot_ * injections_); }
-  // A unit keeps every stage busy for `stages` slots of forwards and as many, or twice
-  // as many, of backwards.
+  // A unit keeps every stage busy for `stages` slots of forwards and as many of backwards, or twice
+  // as many.
   size_t UnitStart(int b) const {
     const size_t unit = static_cast<size_t>(b / (in_slot_ * injections_));
     return unit * static_cast<size_t>((1 + in_slot_) * stages_);
   }
 
   int stages_;
-  int injections_;  // slots in which a pipeline takes something, of a unit
-  int in_slot_;     // micro-batches that it takes then
+  int injections_;  // slots of a unit in which a pipeline takes micro-batches
+  int in_slot_;     // micro-batches that it takes in each of them
 };
 
-// What runs in each slot, in order. A slot holds one backward, or up to two forwards.
+// The passes of all slots in order. A slot holds one backward, or up to two forwards.
 class SlotOrder {
  public:
   explicit SlotOrder(size_t slots) : passes_(2 * slots, Pass{Phase::kForward, 0, -1}) {}

@@ -11,7 +11,8 @@ TEST(ChunkMapTest, AWaveOfTwoChunksTurnsAtTheLastStage) {
   EXPECT_EQ(map.PartAt({0, 1}), (ChunkMap::Part{0, 7}));
 }
 
-// Chimera's two pipelines on four devices: stage s down is on device s, up on 3 - s.
+// Chimera's two pipelines on four devices: stage s of the one is on device s, that of the other
+// on 3 - s.
 TEST(ChunkMapTest, TwoChainsRunInOppositeDirections) {
   const ChunkMap map = ChunkMap::Bidirectional(4);
   for (int stage = 0; stage < 4; ++stage) {

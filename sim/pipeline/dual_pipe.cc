@@ -8,8 +8,8 @@
 namespace stagecraft {
 namespace {
 
-// Writes one stage's passes. "Near" is the chunk whose forwards this stage sees
-// first, "far" the other one.
+// Writes the passes of one stage. "Near" is the chunk whose forwards reach this stage first, "far"
+// the other one.
 class StageWriter {
  public:
   explicit StageWriter(int near_chunk, int micro_batches)
@@ -31,9 +31,9 @@ class StageWriter {
     order_.push_back(pass);
     deferred_.push_back({Phase::kBackwardWeight, pass.chunk, pass.micro_batch});
   }
-  // The weight gradients put off longest.
+  // Runs the weight gradients that have waited longest.
   void Weight() { order_.push_back(deferred_[next_deferred_++]); }
-  // A forward beside the other side's backward.
+  // Runs a forward of one side beside a backward of the other.
   void Pair(int forward_side) {
     Forward(forward_side);
     order_.back().beside_next = true;
@@ -50,8 +50,8 @@ class StageWriter {
   PassOrder order_;
 };
 
-// The stage at `depth` of the first `half` of a direction that goes on for as long
-// again; `micro_batches` go each way. Steps as DeepSeek numbers them.
+// Returns the passes of the stage at `depth` of a direction that has 2 * `half` stages; the stage
+// is in its first half. `micro_batches` go each way. The numbers of the steps are DeepSeek's.
 PassOrder StageOrder(int near_chunk, int depth, int half, int micro_batches) {
   constexpr int kNear = StageWriter::kNear;
   constexpr int kFar = StageWriter::kFar;
@@ -69,7 +69,7 @@ PassOrder StageOrder(int near_chunk, int depth, int half, int micro_batches) {
   }
   for (int i = 0; i < micro_batches - 2 * half + depth + 1; ++i) {  // 4
     if (i == 0 && before_turn == 0) {
-      // Beside each other they would leave a larger bubble.
+      // Beside each other these two would leave a larger bubble.
       stage.Forward(kNear);
       stage.Backward(kFar);
     } else {

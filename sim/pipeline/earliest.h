@@ -1,4 +1,4 @@
-// Earliest: which of a few clocks goes next.
+// Earliest: finds which of a few clocks is the earliest.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace stagecraft {
 
-// A tournament: the earlier of two goes on, of equal ones the lower.
+// A tournament: of two clocks the earlier one advances; of equal ones, that with the lower index.
 class Earliest {
  public:
-  // All at zero; count >= 1.
+  // All clocks start at zero; count >= 1.
   explicit Earliest(int count) {
     while (leaves_ < static_cast<size_t>(count)) leaves_ *= 2;
     nodes_.resize(2 * leaves_, {Duration::Max(), 0});
@@ -30,9 +30,9 @@ class Earliest {
     nodes_[i].time = time;
     for (Node winner = nodes_[i]; i > 1; nodes_[i] = winner) {
       const Node& other = nodes_[i ^ 1];
-      // Beside an odd node is a lower one, which wins where times are equal.
+      // The sibling of an odd node has the lower index, so it wins a tie.
       const Duration tie = Duration::Nanoseconds(static_cast<int64_t>(i & 1));
-      // Both by themselves: without a branch, for nobody can foretell it.
+      // Two selections in place of a branch, which would often be mispredicted.
       const bool loses = other.time - tie < winner.time;
       winner.time = loses ? other.time : winner.time;
       winner.index = loses ? other.index : winner.index;

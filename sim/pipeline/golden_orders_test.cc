@@ -1,5 +1,5 @@
-// The orders that need no costs, timed by TimeOrders(), against the makespans and
-// peaks in flight that the papers' own simulators print. Reads
+// Compares the schedules that need no costs, timed by TimeOrders(), with the makespans and peaks in
+// flight that the papers' own simulators print. Reads
 // $STAGECRAFT_SHARED/data/golden/schedules_golden.json.
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// One unit of the file; costs of tenths divided by 2, 3 or 4 chunks stay whole.
+// One unit of the file: costs in tenths of it, divided by 2, 3 or 4 chunks, are whole numbers of
+// nanoseconds.
 constexpr double kUnitNs = 12'000;
 constexpr double kRoundedTo = 1e-4;  // peaks of interleaved rows have four digits
 
@@ -36,7 +37,7 @@ struct Pipeline {
   PassOrders orders;
 };
 
-// Nothing for families that are not of this test.
+// Returns nothing for families that this test does not cover.
 std::vector<Pipeline> PipelineOf(const Json& row) {
   const std::string schedule = row["schedule"];
   const int stages = row["p"];
@@ -62,7 +63,7 @@ std::vector<Pipeline> PipelineOf(const Json& row) {
   return {{ChunkMap::Looped(stages, chunks), orders}};
 }
 
-// A whole backward is both its halves; rows without W split theirs anyhow.
+// B of a row includes W; rows without W have whole backwards, whose split makes no difference.
 PipelineCosts CostsOf(const Json& row, int chunks) {
   const double forward = row["F"].get<double>() / chunks;
   const double backward = row["B"].get<double>() / chunks;
@@ -87,7 +88,7 @@ void ExpectPeaks(const Json& row, const PassOrders& orders, int chunks) {
   }
 }
 
-// What the stage that waits longest waits for.
+// The idle time of the stage that idles longest.
 Duration LongestIdle(const Pipeline& pipeline, const OrderTimes& times) {
   Duration longest;
   for (size_t stage = 0; stage < times.passes.size(); ++stage) {

@@ -14,7 +14,8 @@ std::vector<int64_t> LeastInFlight(PipelineSchedule schedule, int stages, int ch
     case PipelineSchedule::kInterleaved: {
       if (micro_batches < stages || chunks < 2) break;
       std::vector<int64_t> counts(chunks, stages);
-      // Passes of the last chunk; those beyond the first group are the next group's first chunk.
+      // The passes of the last chunk; those beyond the first group are of the next group's first
+      // chunk.
       const int64_t last = 2 * (stages - stage - 1) + 1;
       counts.back() = std::min<int64_t>(last, stages);
       const bool has_next = micro_batches >= 2 * stages;

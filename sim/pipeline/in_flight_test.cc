@@ -24,7 +24,8 @@ TEST(InFlightTest, GpipeHoldsAllMicroBatches) {
   EXPECT_EQ(UsualInFlight(PipelineSchedule::kGpipe, 4, 1, 2, 8), 8);
 }
 
-// At some moment of this order at least so many micro-batches of every chunk are in flight.
+// Whether at some moment of this order at least `least` micro-batches of every chunk are in flight
+// at once.
 bool HoldsAtOnce(const PassOrder& order, const std::vector<int64_t>& least) {
   std::vector<int64_t> held(least.size(), 0);
   for (const Pass& pass : order) {

@@ -6,7 +6,7 @@
 namespace stagecraft {
 namespace {
 
-// The forwards of a stage, group by group, through one chunk after another.
+// The forwards of a stage: group after group, each through one chunk after another.
 struct ForwardTable {
   std::vector<Pass> passes;
   int largest_group = 0;
@@ -29,7 +29,8 @@ ForwardTable MakeForwardTable(int stages, int chunks, int micro_batches, int siz
   return table;
 }
 
-// Backwards take the chunks from the last to the first.
+// Returns the backward at the same place of its sequence; backwards take the chunks from the last
+// to the first.
 Pass BackwardLike(const Pass& forward, int chunks) {
   return {Phase::kBackward, static_cast<int16_t>(chunks - 1 - forward.chunk), forward.micro_batch};
 }

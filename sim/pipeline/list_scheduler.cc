@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// What a pass gives back.
+// The memory that a pass gives back.
 int64_t Released(const PassMemory& memory, Phase phase) {
   switch (phase) {
     case Phase::kBackward:
@@ -26,13 +26,13 @@ int64_t Released(const PassMemory& memory, Phase phase) {
   }
 }
 
-// Passes of one kind and chunk, which run in turn.
+// The passes of one kind in one chunk, which run in turn.
 struct Turns {
   Phase phase;
   int chain;
-  Duration time;   // that one takes
-  int64_t memory;  // that a forward takes, another gives back
-  // Who waits for them, on which stage; -1: none.
+  Duration time;   // of one pass
+  int64_t memory;  // that a forward takes, or another pass gives back
+  // The turns that wait for these, and their stage; -1 if there are none.
   int next_stage = -1;
   int next_turns = -1;
   Duration transfer = {};
@@ -86,7 +86,8 @@ class ListScheduler {
 
   struct Stage {
     std::vector<Turns> turns;  // by kind, then chunk
-    // When the next pass of each is there, Duration::Max() while nobody knows.
+    // When the input of the next pass of each arrives; Duration::Max() as long as that is not
+    // known.
     std::vector<Duration> arrivals;
     std::optional<MicroBatchMemory> memory;
     Kind last = kBackwards;  // forwards or backwards
@@ -101,7 +102,7 @@ class ListScheduler {
     if (kind == kWeights) return Phase::kBackwardWeight;
     return options_.split_backward ? Phase::kBackwardInput : Phase::kBackward;
   }
-  // Of all chains' micro-batches.
+  // The rank of the next pass among the micro-batches of all chains.
   size_t RankOf(const Turns& turns) const { return turns.next * map_.chains() + turns.chain; }
 
   void AddTurns(ChunkMap::Place place, Phase phase) {
@@ -118,7 +119,7 @@ class ListScheduler {
     const auto count = static_cast<size_t>(map_.MicroBatches(part.chain, micro_batches_));
     turns.arrivals.resize(count);
     SetReceiver(place, part, turns);
-    // Where micro-batches enter, all are there.
+    // The first part of a chain has all its micro-batches from the start.
     const bool are_there = phase == Phase::kForward && part.index == 0;
     if (are_there) turns.arrived = count;
     Stage& stage = stages_[place.stage];
@@ -131,7 +132,7 @@ class ListScheduler {
     const bool is_forward = turns.phase == Phase::kForward;
     part.index += is_forward ? 1 : -1;
     if (part.index < 0) return;
-    // The last part turns a micro-batch round.
+    // After the last part a micro-batch turns back.
     const bool turns_round = part.index == map_.length();
     const ChunkMap::Place next = turns_round ? place : map_.PlaceOf(part);
     turns.next_stage = next.stage;
@@ -160,7 +161,7 @@ class ListScheduler {
                                   map_.MicroBatches(0, micro_batches_), marks);
   }
 
-  // Those whose next pass is to run now; -1: none.
+  // Returns the turns whose next pass is to run now; -1 if there are none.
   int FindTurns(const Stage& stage, Duration now) const {
     const Kind first = stage.last == kForwards ? kBackwards : kForwards;
     for (const Kind kind : {first, first == kForwards ? kBackwards : kForwards, kWeights}) {
@@ -182,7 +183,7 @@ class ListScheduler {
       if (kind == kForwards && IsLimited() && !stage.memory->Fits(rank, turns.memory)) continue;
       best = i;
       best_rank = rank;
-      if (map_.chains() == 1) break;  // later chunks first
+      if (map_.chains() == 1) break;  // later chunks go first
     }
     return best;
   }
@@ -230,7 +231,7 @@ class ListScheduler {
     Turns& turns = stage.turns[index];
     if (turns.next == turns.arrived) stage.arrivals[index] = arrival;
     turns.arrivals[turns.arrived++] = arrival;
-    // A stage that is still busy looks at its end.
+    // A stage that is still busy looks for new inputs when it ends.
     if (stage.free <= now && arrival < clocks_.Time(stage_index)) clocks_.Set(stage_index, arrival);
   }
 
@@ -240,7 +241,7 @@ class ListScheduler {
   const ListScheduling& options_;
   const int kinds_;
   std::vector<Stage> stages_;
-  Earliest clocks_;  // by stage: when it is free, or has something new
+  Earliest clocks_;  // by stage: when it becomes free, or has new input
 };
 
 }  // namespace

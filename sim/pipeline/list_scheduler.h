@@ -1,4 +1,4 @@
-// Orders for costs of any kind: a list scheduler, which never lets a stage wait while
+// Pass orders for costs of any kind: a list scheduler, which never lets a stage wait while
 // something can run on it.
 #pragma once
 
@@ -12,29 +12,29 @@
 namespace stagecraft {
 
 struct ListScheduling {
-  // Input gradients first, weight gradients when nothing else can run.
+  // Input gradients run first, and weight gradients when nothing else can run.
   bool split_backward = false;
-  // What a micro-batch holds, after_input <= after_forward, [stage][chunk]; and the most
-  // that a stage may hold. Both empty: no limit.
+  // What a micro-batch holds, after_input <= after_forward, [stage][chunk], and the most that each
+  // stage may hold. If both are empty there is no limit.
   std::vector<std::vector<PassMemory>> memory;
   std::vector<int64_t> limits;
 };
 
-// A stage that becomes free runs, of what is there by then, a forward or a backward, the
-// kind that it did not run last first, before weight gradients; of each kind the last
-// chunk first, or where chunks are of several chains the lowest micro-batch. A chunk takes
-// its micro-batches in turn.
+// A stage that becomes free runs one of the passes that can run by then. A forward or a backward
+// goes before weight gradients, and of these two the kind that it did not run last. Within a kind
+// the last chunk goes first, or the lowest micro-batch if chunks belong to several chains. A chunk
+// runs its micro-batches in turn.
 //
-// A forward waits where it would leave a stage with too little memory for some earlier
-// micro-batch to come through after those before it have; so no limit deadlocks that
-// holds any one micro-batch. Throws InputError for one that does not.
+// A forward waits if it would leave its stage with too little memory for an earlier micro-batch to
+// finish once those before it have finished. So no limit that holds any single micro-batch leads to
+// a deadlock. Throws InputError for a limit that does not hold one.
 //
-// Greedy: what has begun holds up what comes a moment later and mattered more. Given the
-// memory of 1F1B it takes 1F1B's time on equal stages, and on pipelines whose passes differ
-// by up to a factor of two 1 % more on average and 19 % at worst; 6 % and 50 % more than
-// interleaved 1F1B (orders_benchmark.cc). On equal stages with split backwards it
-// meets ZB-H1, ZB-H2 and ZB-V at their memory. The same input gives the same orders. Takes
-// time in passes * (chunks + log(stages)).
+// It is greedy: a pass that has begun delays a more important one that could run a moment later.
+// With the memory of 1F1B it takes 1F1B's time on equal stages; on pipelines whose passes differ by
+// up to a factor of two it takes 1 % more on average and 19 % at worst, and compared with
+// interleaved 1F1B 6 % and 50 % more (orders_benchmark.cc). On equal stages with split backwards it
+// is as fast as ZB-H1, ZB-H2 and ZB-V with their memory. The same input gives the same orders.
+// Takes time in passes * (chunks + log(stages)).
 PassOrders ListScheduledOrders(const ChunkMap& map, int micro_batches, const PipelineCosts& costs,
                                const ListScheduling& options = {});
 

@@ -20,13 +20,14 @@ constexpr Phase B = Phase::kBackward;
 constexpr Phase I = Phase::kBackwardInput;
 constexpr Phase W = Phase::kBackwardWeight;
 
-// Every chunk of a micro-batch holds one until its backward; as many at most.
+// Every chunk of a micro-batch holds one unit until its backward, and a stage holds at most
+// limits[stage] units.
 ListScheduling InFlight(const ChunkMap& map, const std::vector<int64_t>& limits) {
   const std::vector<PassMemory> of_stage(static_cast<size_t>(map.chunks()), PassMemory{1, 0});
   return {false, std::vector(static_cast<size_t>(map.stages()), of_stage), limits};
 }
 
-// The second stage turns the first micro-batch round before it takes the second.
+// The second stage runs the backward of the first micro-batch before it takes the second one.
 TEST(ListSchedulerTest, ForwardsAndBackwardsTakeTurns) {
   const PassOrders orders =
       ListScheduledOrders(ChunkMap::Looped(2, 1), 2, UniformCosts(2, 1, {1_us, 1_us, 0_us}, 0_us));
@@ -43,7 +44,7 @@ TEST(ListSchedulerTest, WeightGradientsFillWhatIsLeft) {
             (PassOrder{{F, 0, 0}, {I, 0, 0}, {F, 0, 1}, {I, 0, 1}, {W, 0, 0}, {W, 0, 1}}));
 }
 
-// As many in flight as 1F1B allows: no slower than it.
+// With as many micro-batches in flight as 1F1B it is no slower.
 TEST(ListSchedulerTest, EqualStagesWithTheMemoryOf1F1BTakeItsTime) {
   for (const int p : {1, 2, 4, 7}) {
     const ChunkMap map = ChunkMap::Looped(p, 1);
@@ -56,8 +57,8 @@ TEST(ListSchedulerTest, EqualStagesWithTheMemoryOf1F1BTakeItsTime) {
   }
 }
 
-// Two units after a forward, one after its input gradients; unit times, so that ZB-H1's
-// memory gives its 27 and ZB-H2's its 24 on every stage.
+// A micro-batch holds two units after its forward, one after its input gradients. With equal times
+// ZB-H1's memory gives ZB-H1's 27, and ZB-H2's memory its 24, on every stage.
 TEST(ListSchedulerTest, EqualStagesMeetTheZeroBubbleOrdersAtTheirMemory) {
   const ChunkMap map = ChunkMap::Looped(4, 1);
   const PipelineCosts costs = UniformCosts(4, 1, {1_us, 1_us, 1_us}, 0_us);
@@ -69,8 +70,8 @@ TEST(ListSchedulerTest, EqualStagesMeetTheZeroBubbleOrdersAtTheirMemory) {
   }
 }
 
-// A wave with room for one micro-batch takes one after the other, although the first
-// stage could take another's first chunk meanwhile.
+// A wave with room for one micro-batch runs one after another, although the first stage could
+// meanwhile run the first chunk of the next one.
 TEST(ListSchedulerTest, TheLeastMemoryStillLetsEveryMicroBatchThrough) {
   const ChunkMap map = ChunkMap::Wave(3, 2);
   const PipelineCosts costs = UniformCosts(3, 2, {1_us, 1_us, 0_us}, 0_us);

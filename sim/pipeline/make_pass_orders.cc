@@ -19,7 +19,7 @@ PassOrders ByStage(int stages, const std::function<PassOrder(int)>& order) {
   return orders;
 }
 
-// As many micro-batches of every stage as 1F1B's first one holds, times `share`.
+// By stage, the memory of as many micro-batches as 1F1B's first stage holds, times `share`.
 std::vector<int64_t> Limits(const PassOrderInputs& inputs, int micro_batches, double share) {
   const auto stages = static_cast<int>(inputs.memory.size());
   std::vector<int64_t> limits;
@@ -40,7 +40,7 @@ PassOrders Automatic(const PipelineScheduleOptions& options, int micro_batches,
                                    options.search);
 }
 
-// Chunks count alike: the widest stands for all.
+// ZB-V counts all chunks alike, so the one that holds most stands for all.
 PassOrders ZeroBubbleV(int micro_batches, const PassOrderInputs& inputs) {
   PassMemory widest;
   for (const std::vector<PassMemory>& chunks : inputs.memory) {
@@ -127,8 +127,8 @@ PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptio
       return ChimeraOrders(stages, map.chains() / 2, m, options.slots);
     case PipelineSchedule::kList:
       return Listed(options, map, m, *inputs);
-    // Their beginning, of as many micro-batches as are simulated; a pipeline of stages
-    // with one replica each.
+    // The beginning of their orders, for as many micro-batches as are simulated, if every stage has
+    // one replica.
     case PipelineSchedule::kPipeDream:
     case PipelineSchedule::kPipeDream2bw:
       return ByStage(stages, [&](int s) { return OneForwardOneBackwardOrder(stages - 1 - s, m); });

@@ -1,4 +1,4 @@
-// The orders of a pipeline by name: every family behind one function.
+// The pass orders of a pipeline, made for any schedule by its name.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@
 
 namespace stagecraft {
 
-// What an order takes besides its shape; others ignore it.
+// What a schedule reads besides the shape of the pipeline; each reads only what its traits name.
 struct PipelineScheduleOptions {
-  WarmupPolicy warmup = WarmupPolicy::kA;       // 1f1b with separate pipelines
-  MicroBatchGroups groups;                      // interleaved; of size 0: as many as stages
-  ChimeraSlots slots = ChimeraSlots::kOnePass;  // chimera
-  // zb-auto: memory of saved activations over what the first of equal stages holds
-  // with 1f1b; list: likewise, or 0 for no limit.
+  WarmupPolicy warmup = WarmupPolicy::kA;       // of 1f1b with separate pipelines
+  MicroBatchGroups groups;                      // of interleaved; size 0: as many as stages
+  ChimeraSlots slots = ChimeraSlots::kOnePass;  // of chimera
+  // Of zb-auto: the memory of saved activations, as a multiple of what the first of equal stages
+  // holds with 1f1b. Of list: the same, or 0 for no limit.
   double activation_limit = 1;
-  ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;  // zb-auto
-  WeightSync weight_sync = WeightSync::kStashing;         // pipedream
+  ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;  // of zb-auto
+  WeightSync weight_sync = WeightSync::kStashing;         // of pipedream
 };
 
 // What passes cost and what a micro-batch holds, [stage][chunk].
@@ -32,11 +32,12 @@ struct PassOrderInputs {
   std::vector<std::vector<PassMemory>> memory;
 };
 
-// What is wrong with so many micro-batches, as a sentence; empty where they suit.
+// Returns why a schedule cannot run this many micro-batches, as a sentence; empty if it can.
 std::string FindMicroBatchError(PipelineSchedule schedule, const ChunkMap& map, int micro_batches);
 
-// Of one replica of every stage. `inputs` may be null where !NeedsCosts(order). Not for
-// kCustom. Throws InputError where the activation limit is less than it takes.
+// Returns the pass orders for one replica of every stage. `inputs` may be null if
+// !NeedsCosts(schedule). `schedule` must not be kCustom. Throws InputError if the activation limit is
+// less than the schedule needs.
 PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptions& options,
                           const ChunkMap& map, int micro_batches, const PassOrderInputs* inputs);
 

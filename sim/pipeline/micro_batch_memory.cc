@@ -5,7 +5,7 @@ namespace stagecraft {
 MicroBatchMemory::MicroBatchMemory(int64_t limit, std::span<const int64_t> needs, int micro_batches,
                                    std::span<const int> marks)
     : chains_(needs.size()) {
-  // Marks end behind the last micro-batch.
+  // A mark ends one rank beyond the last micro-batch of its chain.
   ranks_.reserve(chains_ * (static_cast<size_t>(micro_batches) + 1));
   for (int b = 0; b <= micro_batches; ++b) {
     for (const int64_t need : needs) ranks_.push_back({0, need});

@@ -1,11 +1,12 @@
-// MicroBatchMemory: whether a stage that starts one more micro-batch can still bring all
-// earlier ones through.
+// MicroBatchMemory: whether a stage that starts one more micro-batch still has the memory to finish
+// all earlier ones.
 //
-// Micro-batches of all chains have one rank: 0 is the first of the first chain, then that
-// of the second. Were all below rank k done and gone, k must still come through: what
-// would then be left of the limit beyond what it still needs is k's slack, never below
-// zero. Of the ranks of a chain between two that the same backward passes have reached,
-// the lowest has the least slack, so one mark for each kind of backward tells enough.
+// The micro-batches of all chains are ranked together: rank 0 is the first of the first chain, rank
+// 1 the first of the second chain, and so on. Suppose that all micro-batches of ranks below k have
+// finished and given back their memory: k must then be able to finish, too. The slack of k is what
+// is then left of the limit beyond what k still needs; it is never negative. Of the ranks of a
+// chain that have had the same backward passes, the lowest has the least slack, so that one mark
+// for each kind of backward is enough.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,12 @@ namespace stagecraft {
 
 class MicroBatchMemory {
  public:
-  // `needs` of a micro-batch, by chain, at most `limit`; `marks`: the chain of each kind of
-  // pass that gives memory back, which takes its micro-batches in turn.
+  // `needs`: what a micro-batch takes in all, by chain, at most `limit`. `marks`: for each kind of
+  // pass that gives memory back the chain whose micro-batches it takes in turn.
   MicroBatchMemory(int64_t limit, std::span<const int64_t> needs, int micro_batches,
                    std::span<const int> marks);
 
-  // Whether a forward may take so much. All in time of the marks.
+  // Whether a forward of this rank may take `amount`. Linear in the marks.
   bool Fits(size_t rank, int64_t amount) const {
     for (const Mark& mark : marks_) {
       if (mark.rank < rank && mark.slack < amount) return false;
@@ -33,7 +34,8 @@ class MicroBatchMemory {
     ranks_[rank].held += amount;
     for (Mark& mark : marks_) mark.slack -= mark.rank < rank ? amount : 0;
   }
-  // By the pass of this mark, whose turn then goes to its chain's next micro-batch.
+  // Gives back memory after the next pass of this mark, whose turn then goes to the next
+  // micro-batch of its chain.
   void Give(size_t mark, int64_t amount);
 
  private:

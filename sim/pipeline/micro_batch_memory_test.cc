@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// Two chunks, which take 2 and 1; their backwards give these back, chunk 1's first.
+// Two chunks, which take 2 and 1; their backwards give this back, that of chunk 1 first.
 constexpr size_t kChunk0 = 0, kChunk1 = 1;
 MicroBatchMemory TwoChunks(int64_t limit) {
   return {limit, std::vector<int64_t>{3}, 4, std::vector<int>{0, 0}};
@@ -16,7 +16,7 @@ MicroBatchMemory TwoChunks(int64_t limit) {
 TEST(MicroBatchMemoryTest, TheFirstKeepsWhatItStillNeeds) {
   MicroBatchMemory memory = TwoChunks(4);
   memory.Take(0, 2);
-  EXPECT_FALSE(memory.Fits(1, 2));  // then 0 could not take its second chunk
+  EXPECT_FALSE(memory.Fits(1, 2));  // 0 could then not take its second chunk
   EXPECT_TRUE(memory.Fits(0, 1));
   memory.Take(0, 1);
   EXPECT_FALSE(memory.Fits(1, 2));
@@ -32,11 +32,11 @@ TEST(MicroBatchMemoryTest, TheFirstKeepsWhatItStillNeeds) {
 }
 
 TEST(MicroBatchMemoryTest, EveryChainKeepsItsOwn) {
-  // One part of each of two chains, which take 3 and 1.
+  // One part of each of two chains, which takes 3 in the first chain and 1 in the second.
   MicroBatchMemory memory(4, std::vector<int64_t>{3, 1}, 2, std::vector<int>{0, 1});
   memory.Take(1, 1);                // of the second chain
   EXPECT_TRUE(memory.Fits(0, 3));   // the lowest rank
-  EXPECT_FALSE(memory.Fits(3, 1));  // 0 needs the other three
+  EXPECT_FALSE(memory.Fits(3, 1));  // micro-batch 0 needs the other three
   memory.Take(0, 3);
   memory.Give(0, 3);
   EXPECT_TRUE(memory.Fits(2, 3));

@@ -11,9 +11,9 @@ class MicroBatchShares {
   // Micro-batch b goes to replica b mod replicas.
   MicroBatchShares(int micro_batches, int replicas)
       : micro_batches_(micro_batches), replicas_(replicas) {}
-  // Replica r takes counts[r] of them (at least one each), spread over the step
-  // as evenly as that allows: its i-th comes where (i + 1/2) / counts[r] of the
-  // step is over, the lower replica first where two fall together.
+  // Replica r takes counts[r] of the micro-batches (at least one), spread over the step as evenly
+  // as possible: its i-th one comes when (i + 1/2) / counts[r] of the step is over; if two fall
+  // together, that of the lower replica is first.
   explicit MicroBatchShares(std::span<const int> counts);
 
   struct Position {
@@ -36,7 +36,7 @@ class MicroBatchShares {
  private:
   int micro_batches_;
   int replicas_;
-  // Empty where they go round.
+  // Empty if replicas take micro-batches in turn.
   std::vector<Position> positions_;  // by micro-batch
   std::vector<int> first_;           // by replica: into micro_batch_of_
   std::vector<int> micro_batch_of_;

@@ -1,4 +1,5 @@
-// OffloadedPass: what a forward saved lies with the host until its backward is near.
+// OffloadedPass: a micro-batch whose saved activations stay in host memory until its backward is
+// near.
 #pragma once
 
 #include <vector>
@@ -7,19 +8,20 @@
 
 namespace stagecraft {
 
-// By place in the order of a stage, with two buffers: the copy to the host, which begins
-// behind the forward, has ended before the second pass after it begins, and the copy back
-// begins behind the second pass before the backward.
+// Positions in the pass order of a stage. With two buffers, the copy to the host begins after the
+// forward and has ended before the second pass after it begins; the copy back begins after the
+// second pass before the backward.
 struct OffloadedPass {
   int forward = 0;
-  int backward = 0;  // whole, or its input gradients
+  int backward = 0;  // the whole backward, or its input gradients
 
   int LastBeforeGone() const { return forward + 1; }
   int LastBeforeBack() const { return backward - 2; }
 };
 
-// Micro-batches that are off the device during a pass at least, by forward. Others, whose
-// backward is one of the three passes behind their forward, stay. Linear in the passes.
+// Returns the micro-batches whose activations are off the device for at least one pass, ordered by
+// their forwards. Those whose backward is one of the three passes after the forward stay on the
+// device. Linear in the passes.
 std::vector<OffloadedPass> OffloadedPasses(const PassOrder& order);
 
 }  // namespace stagecraft

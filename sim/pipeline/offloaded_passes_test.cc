@@ -22,7 +22,7 @@ TEST(OffloadedPassesTest, EveryPassOfALongWarmupGoes) {
   EXPECT_EQ(Places(OneForwardOneBackwardOrder(3, 5)), want);
 }
 
-// F0 F1 B0 F2 B1 ...: a backward is at most three passes behind its forward.
+// F0 F1 B0 F2 B1 ...: every backward is at most three passes after its forward.
 TEST(OffloadedPassesTest, PassesWhoseBackwardIsNearStay) {
   EXPECT_TRUE(Places(OneForwardOneBackwardOrder(0, 8)).empty());
   EXPECT_TRUE(Places(OneForwardOneBackwardOrder(1, 8)).empty());
@@ -35,7 +35,7 @@ TEST(OffloadedPassesTest, ForwardsAloneStay) {
   EXPECT_TRUE(Places({{Phase::kForward, 0, 0}, {Phase::kForward, 0, 1}}).empty());
 }
 
-// Weight gradients do not count: they come after what brought the tensors back.
+// Weight gradients do not count: they come after the pass that brought the tensors back.
 TEST(OffloadedPassesTest, ChunksAndHalvesOfBackwardsAreToldApart) {
   const PassOrder order = {{Phase::kForward, 0, 0},        {Phase::kForward, 1, 0},
                            {Phase::kForward, 0, 1},        {Phase::kBackwardInput, 1, 0},

@@ -20,7 +20,7 @@ std::string PassName(const ChunkMap& map, const Pass& pass) {
   return name;
 }
 
-// Everything that can be said of a stage alone.
+// Everything that can be checked in one stage alone.
 class StageCheck {
  public:
   StageCheck(const PassSlots& slots, int stage, bool forward_only)
@@ -70,7 +70,7 @@ class StageCheck {
     return {};
   }
 
-  // Passes whose turn this is not, on this stage's own account.
+  // Finds a pass that comes too early or twice, as far as this stage alone can tell.
   Error FindTurnError(const Pass& pass) {
     Seen& seen = At(pass);
     if (seen != Seen::kNo) {
@@ -136,7 +136,7 @@ class StageCheck {
   std::vector<Seen> seen_;  // by slot from base_
 };
 
-// What a stage that stopped waits for.
+// The pass that a stopped stage waits for.
 PassSlots::Located Missing(const PassSlots& slots, std::span<const PassOrder> orders,
                            const OrderWalk& walk, int stage) {
   const PassRun run = RunAt(orders, stage, walk.next[stage]);
@@ -149,7 +149,7 @@ PassSlots::Located Missing(const PassSlots& slots, std::span<const PassOrder> or
 
 std::string ExplainDeadlock(const PassSlots& slots, std::span<const PassOrder> orders,
                             const OrderWalk& walk, int stopped) {
-  std::vector<PassSlots::Located> path;  // what the stage before it waits for
+  std::vector<PassSlots::Located> path;  // each is what the stage of the one before it waits for
   std::vector<int> position(orders.size(), -1);
   int stage = stopped;
   while (position[stage] < 0) {

@@ -12,7 +12,7 @@ constexpr Phase B = Phase::kBackward;
 constexpr Phase I = Phase::kBackwardInput;
 constexpr Phase W = Phase::kBackwardWeight;
 
-// Of one chain of one chunk a stage.
+// The error of orders with one chain and one chunk per stage.
 std::string ErrorOf(const PassOrders& orders, int micro_batches, bool forward_only = false) {
   const ChunkMap map = ChunkMap::Looped(static_cast<int>(orders.size()), 1);
   return FindOrderError(map, orders, micro_batches, forward_only).value_or("");
@@ -77,8 +77,8 @@ TEST(OrderErrorsTest, OrdersOfTooFewRanksAreNamed) {
             "got schedules of 1 ranks, want 2");
 }
 
-// Rank 0 wants the gradients of micro-batch 0 before it makes micro-batch 1, rank 1
-// wants micro-batch 1 first.
+// Rank 0 wants the gradients of micro-batch 0 before it runs micro-batch 1, but rank 1 wants
+// micro-batch 1 first.
 TEST(OrderErrorsTest, ADeadlockSaysWhoWaitsForWhat) {
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {B, 0, 0}, {F, 0, 1}, {B, 0, 1}},
                      {{F, 0, 1}, {F, 0, 0}, {B, 0, 0}, {B, 0, 1}}},
@@ -87,7 +87,7 @@ TEST(OrderErrorsTest, ADeadlockSaysWhoWaitsForWhat) {
             "forward of micro-batch 1 on rank 0");
 }
 
-// The second chunk of a wave's last stage takes what the first makes.
+// The second chunk of a wave's last stage takes the output of the first.
 TEST(OrderErrorsTest, ARankMayWaitForItself) {
   const PassOrders orders = {{{F, 1, 0}, {F, 0, 0}, {B, 1, 0}, {B, 0, 0}}};
   EXPECT_EQ(FindOrderError(ChunkMap::Wave(1, 2), orders, 1, false),
@@ -95,12 +95,12 @@ TEST(OrderErrorsTest, ARankMayWaitForItself) {
             "before");
 }
 
-// Every rank runs first what the rank before it runs second, round a ring of 20.
+// In a ring of 20 every rank first runs what the rank before it runs second.
 TEST(OrderErrorsTest, ALongCircleIsCutAtTwelve) {
   PassOrders orders;
   constexpr int kStages = 20;
   for (int stage = 0; stage < kStages; ++stage) {
-    // Chunk 1 of micro-batch 0 before chunk 0 of micro-batch 1.
+    // Chunk 1 of the micro-batch comes before its chunk 0.
     orders.push_back({{F, 1, 0}, {F, 0, 0}});
   }
   const std::string error =

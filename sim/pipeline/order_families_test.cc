@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kTrials = 100;
 
-// "F0.1": forward of micro-batch 1 through chunk 0; '&' joins what runs together.
+// "F0.1" is the forward of micro-batch 1 through chunk 0; '&' joins passes that run beside each
+// other.
 std::string Text(const PassOrder& order) {
   std::string text;
   for (const Pass& pass : order) {
@@ -55,7 +56,7 @@ PassOrders FlushOrders(int stages, int micro_batches, int most, WarmupPolicy pol
   return orders;
 }
 
-// Transfers as long as passes: policy A waits for them in every round.
+// If transfers take as long as passes, policy A waits for them in every round.
 TEST(OrderFamiliesTest, DapplesPolicyBHidesTransfers) {
   const ChunkMap map = ChunkMap::Looped(4, 1);
   const PipelineCosts costs = UniformCosts(4, 1, {1_us, 1_us, 0_us}, 1_us);
@@ -70,7 +71,7 @@ std::string Forwards(PassOrder order) {
   return Text(order);
 }
 
-// Megatron-core's own example: two stages, groups of three of five micro-batches.
+// Megatron-core's own example: two stages and five micro-batches in groups of three.
 TEST(OrderFamiliesTest, MegatronCoreInterleavesGroupsOfAnySize) {
   const PassOrder order = InterleavedOrder(1, 2, 2, 5, MicroBatchGroups{3});
   EXPECT_EQ(Forwards(order), "F0.0 F0.1 F0.2 F1.0 F1.1 F1.2 F0.3 F0.4 F1.3 F1.4 ");
@@ -107,7 +108,7 @@ TEST(OrderFamiliesTest, DualPipeOfTwoStagesNeverWaitsForWeightGradients) {
   EXPECT_EQ(Text(DualPipeOrders(2, 4)[0]), "F0.0 F1.0 F0.1 B1.0 F1.1&B0.0 B1.1 I0.1 W0.1 ");
 }
 
-// (h - 1)(F&B + B - 3W) of waiting, 2 h + 1 in flight.
+// A stage waits (h - 1)(F&B + B - 3W), and 2 h + 1 passes are in flight.
 TEST(OrderFamiliesTest, DualPipeVWaitsAndHoldsAsDocumented) {
   for (const int stages : {2, 4, 8}) {
     const int micro_batches = 2 * stages + 3;
@@ -119,7 +120,8 @@ TEST(OrderFamiliesTest, DualPipeVWaitsAndHoldsAsDocumented) {
   }
 }
 
-// Down F0 F1 at slots 0 and 2, up at 3 and 5; the last part turns at once.
+// F0 and F1 of the pipeline down are in slots 0 and 2, those of the pipeline up in 3 and 5; the
+// last part starts the backward at once.
 TEST(OrderFamiliesTest, ChimeraOfFourStagesIsThePapersFirstExample) {
   const PassOrders orders = ChimeraOrders(4, 1, 4);
   EXPECT_EQ(Text(orders[0]), "F0.0 F0.1 F1.0 B1.0 F1.1 B1.1 B0.0 B0.1 ");
@@ -137,7 +139,7 @@ Duration ChimeraTime(int stages, int pairs, int micro_batches, ChimeraSlots slot
       .Makespan();
 }
 
-// D / pairs - 2 slots of waiting, however many units follow one another.
+// A stage waits D / pairs - 2 slots, however many units follow one another.
 TEST(OrderFamiliesTest, ChimeraWaitsOnceForAllUnits) {
   for (const auto& [stages, pairs] : {std::pair{4, 1}, {8, 1}, {8, 2}, {8, 4}, {12, 3}, {16, 2}}) {
     for (const int units : {1, 2, 5}) {
@@ -145,7 +147,7 @@ TEST(OrderFamiliesTest, ChimeraWaitsOnceForAllUnits) {
       EXPECT_EQ(
           ChimeraTime(stages, pairs, micro_batches, ChimeraSlots::kOnePass, {1_us, 1_us, 0_us}),
           (2 * micro_batches + stages / pairs - 2) * 1_us);
-      // The first of two forwards is handed on before the slot ends.
+      // The output of the first of two forwards is handed on before the slot ends.
       const Duration two = ChimeraTime(stages, pairs, 2 * micro_batches, ChimeraSlots::kTwoForwards,
                                        {1_us, 1_us, 1_us});
       EXPECT_LE(two, (3 * micro_batches + stages / pairs - 2) * 2_us);

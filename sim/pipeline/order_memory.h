@@ -1,4 +1,4 @@
-// What an order makes a stage hold.
+// How much memory a pass order makes a stage hold.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace stagecraft {
 
-// The most that the stage holds at any time, in the unit of `memory`: of a chunk's
-// micro-batch, by chunk. A pass takes what it adds when it begins, and gives back what
-// it frees when it ends.
+// Returns the most that the stage holds at any time, in the unit of `memory`, which says by chunk
+// what one micro-batch holds. A pass takes what it adds when it begins, and gives back what it
+// frees when it ends.
 int64_t PeakMemory(const PassOrder& order, std::span<const PassMemory> memory);
 
 }  // namespace stagecraft

@@ -5,7 +5,7 @@
 namespace stagecraft {
 namespace {
 
-// 10, 20, 13, 23: the first micro-batch still holds 3 for its weight gradients.
+// The memory is 10, 20, 13, 23: the first micro-batch still holds 3 for its weight gradients.
 TEST(OrderMemoryTest, InputGradientsFreeAllButWhatWeightGradientsNeed) {
   const PassOrder order = {{Phase::kForward, 0, 0},
                            {Phase::kForward, 0, 1},

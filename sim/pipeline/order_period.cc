@@ -7,7 +7,7 @@ std::optional<OrderPeriod> FindPeriod(PipelineSchedule schedule,
   OrderPeriod period;
   switch (schedule) {
     case PipelineSchedule::kOneForwardOneBackward:
-      // That of a pipeline that waits for its messages is as long as the pipeline.
+      // A pipeline that waits for its messages has a period as long as the pipeline.
       period.unit = stages;
       period.least = 3 * stages + 4;
       break;

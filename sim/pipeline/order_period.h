@@ -1,4 +1,4 @@
-// OrderPeriod: after how many micro-batches an order does the same again.
+// OrderPeriod: after how many micro-batches a schedule repeats itself.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace stagecraft {
 
 struct OrderPeriod {
-  int64_t group = 1;  // micro-batches that it takes together
-  int64_t unit = 1;   // any period of micro-batches divides it
-  int64_t least = 0;  // micro-batches that fill the pipeline, settle and drain it
+  int64_t group = 1;  // micro-batches that the schedule takes together
+  int64_t unit = 1;   // a divisor of every period, in micro-batches
+  int64_t least = 0;  // micro-batches needed to fill the pipeline, settle and drain it
 };
 
-// Nothing where an order does not alternate forwards and backwards micro-batch after micro-batch,
-// as 1F1B and interleaved 1F1B do, or never ends.
+// Returns nothing for a schedule that never ends, or that does not alternate forwards and backwards
+// micro-batch after micro-batch as 1F1B and interleaved 1F1B do.
 std::optional<OrderPeriod> FindPeriod(PipelineSchedule schedule,
                                       const PipelineScheduleOptions& options, int stages);
 

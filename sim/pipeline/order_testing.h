@@ -1,4 +1,4 @@
-// What every pipeline's orders must keep, for tests.
+// For tests: what the pass orders of every schedule must fulfil.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace stagecraft {
 
-// Stages, chunks and links that are all unlike.
+// Returns costs in which all stages, chunks and links differ.
 inline PipelineCosts RandomCosts(const ChunkMap& map, Random& random) {
   PipelineCosts costs = UniformCosts(map.stages(), map.chunks(), PassTimes{}, Duration());
   for (auto& stage : costs.times) {
@@ -32,7 +32,8 @@ inline PipelineCosts RandomCosts(const ChunkMap& map, Random& random) {
   return costs;
 }
 
-// One micro-batch alone, there and back, without what can wait.
+// Returns the time of one micro-batch alone, there and back, without its weight gradients, which
+// can wait.
 inline Duration CriticalPath(const ChunkMap& map, const PipelineCosts& costs, int chain) {
   Duration path;
   for (int index = 0; index < map.length(); ++index) {
@@ -59,8 +60,9 @@ inline Duration BusiestStage(const ChunkMap& map, const PipelineCosts& costs, in
   return busiest;
 }
 
-// Every pass once, no deadlock, no more than `most_in_flight` on a stage, and no
-// faster than one micro-batch or the busiest stage alone. Returns the makespan.
+// Checks that every pass runs once, that nothing deadlocks, that no stage has more than
+// `most_in_flight` passes in flight, and that all is no faster than one micro-batch or the busiest
+// stage alone. Returns the makespan.
 inline Duration CheckOrders(const ChunkMap& map, std::span<const PassOrder> orders,
                             int micro_batches, const PipelineCosts& costs, int most_in_flight) {
   const auto error = FindOrderError(map, orders, micro_batches, false);

@@ -13,8 +13,8 @@ namespace {
 constexpr std::string_view kLetters = "FBIW";  // by Phase
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// Reads a number at the front of `text` and removes it; false where there is none that
-// fits.
+// Reads a number at the front of `text` and removes it; returns false if there is none or it does
+// not fit the type.
 template <typename Integer>
 bool TakeNumber(std::string_view& text, Integer& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

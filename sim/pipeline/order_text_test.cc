@@ -21,7 +21,7 @@ TEST(OrderTextTest, OrdersComeBackAsTheyWere) {
   }
 }
 
-TEST(OrderTextTest, WhatIsNoPassIsNamed) {
+TEST(OrderTextTest, WordsThatAreNoPassesAreNamed) {
   for (const char* text :
        {"F", "X0", "F0B0", "F-1", "F99999999999", "99999F0", "F0 +", "F0+", "1"}) {
     EXPECT_THROW(OrderFromText(text, "orders[2]"), InputError) << text;

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// When passes end, as far as they have run.
+// The ends of passes, as far as they have run.
 class Clock {
  public:
   Clock(const PassSlots& slots, const PipelineCosts& costs)
@@ -32,7 +32,7 @@ class Clock {
   }
 
  private:
-  // When everything a pass waits for is there.
+  // When everything that a pass waits for is there.
   Duration Ready(int stage, const Pass& pass) const {
     Duration ready;
     if (pass.phase == Phase::kBackwardWeight) {
@@ -53,7 +53,7 @@ class Clock {
   std::vector<Duration> free_;  // by stage
 };
 
-// Why orders stop before their end.
+// Returns why the orders stop before their end.
 std::string StopReason(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches) {
   bool forward_only = true;
   for (const PassOrder& order : orders) {

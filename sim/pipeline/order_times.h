@@ -1,5 +1,5 @@
-// When the passes of given orders run, each as soon as it can: the engine's answer
-// for one pipeline whose stages neither share nor reduce anything.
+// When the passes of given orders run if each runs as soon as it can. The engine gives the same
+// times for one pipeline whose stages neither share nor reduce anything.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// A backward in one pass takes the time of both its halves.
+// A backward in one pass takes the time of its input and weight gradients together.
 Duration TimeOf(const PassTimes& times, Phase phase);
 
 struct PassSpan {
@@ -25,12 +25,12 @@ struct OrderTimes {
   std::vector<std::vector<PassSpan>> passes;  // [stage][position in its order]
 
   Duration Makespan() const;
-  // The longest any stage takes from its first start to its last end. What a step
-  // costs where stages need not agree at its end (Zero Bubble).
+  // The longest time that any stage takes from its first start to its last end. A step takes that
+  // long if stages need not agree at its end (Zero Bubble).
   Duration LongestStage() const;
 };
 
-// Linear in the passes; throws InputError, with the sentence of FindOrderError(), where some can
+// Linear in the passes. Throws InputError with the sentence of FindOrderError() if some passes can
 // never run.
 OrderTimes TimeOrders(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches,
                       const PipelineCosts& costs);

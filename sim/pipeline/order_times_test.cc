@@ -28,7 +28,7 @@ TEST(OrderTimesTest, TheNeighbourWaitsForInputGradientsOnly) {
   EXPECT_EQ(times.Makespan(), 10_us);
 }
 
-// One stage of two chains: what runs beside each other ends together.
+// One stage of two chains: passes beside each other end together.
 TEST(OrderTimesTest, PassesBesideEachOtherEndTogether) {
   PassOrder order = {{Phase::kForward, 0, 0},
                      {Phase::kForward, 0, 1},

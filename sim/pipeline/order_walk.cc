@@ -6,7 +6,7 @@
 namespace stagecraft {
 namespace {
 
-// The slot that the first unmet of a run waits for; kNothing where it can run.
+// The slot of the first pass that a run waits for; kNothing if the run can start.
 constexpr size_t kNothing = std::numeric_limits<size_t>::max();
 
 size_t WaitsFor(const PassSlots& slots, const PassOrder& order, const PassRun& run,
@@ -45,7 +45,7 @@ OrderWalk WalkOrders(const PassSlots& slots, std::span<const PassOrder> orders) 
   std::vector<size_t> waits(orders.size(), kNothing);  // by stage
   std::vector<int> calls(orders.size());
   std::iota(calls.begin(), calls.end(), 0);
-  // A stage runs on until it lacks something; who makes that calls the stage again.
+  // A stage runs until an input is missing; the pass that makes this input calls the stage again.
   while (!calls.empty()) {
     const int stage = calls.back();
     calls.pop_back();

@@ -1,6 +1,6 @@
-// Rates of making, checking, timing, writing and reading a whole pipeline's orders: every
-// one by name for 64 stages and 4,096 micro-batches, of four chunks where it takes any
-// number. "gpipe", which only counts, is the baseline in the same process.
+// Rates of making, checking, timing, writing and reading the pass orders of a whole pipeline: every
+// schedule that has a name, for 64 stages and 4,096 micro-batches, with four chunks if it takes any
+// number. "gpipe", which does nothing but count, is the baseline in the same process.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -28,10 +28,10 @@ constexpr int kStages = 64;
 constexpr int kChunks = 4;
 constexpr int kMicroBatches = 4096;
 
-// Stages of the 14.6B network of the Zero Bubble paper.
+// The stages of the 14.6B network of the Zero Bubble paper.
 constexpr PassTimes kTimes = {11347_us, 11248_us, 8132_us};
 constexpr Duration kTransfer = 377_us;
-// Weight gradients hold half of what a forward does.
+// Weight gradients hold half of what a forward holds.
 constexpr PassMemory kMemory = {2, 1};
 
 PassOrderInputs InputsOf(const ChunkMap& map) {
@@ -63,7 +63,7 @@ void BM_Orders(benchmark::State& state, PipelineSchedule schedule, int chunks) {
   Measure(state, schedule, {}, ChunkMap(PlacementOf(schedule), kStages, chunks), kMicroBatches);
 }
 
-// As many chunks as it takes, at most kChunks.
+// The most chunks that a schedule takes, but at most kChunks.
 int MostChunks(PipelineSchedule schedule) {
   int chunks = kChunks;
   while (!FindChunkError(schedule, PlacementOf(schedule), kStages, chunks).empty()) --chunks;
@@ -90,7 +90,7 @@ void BM_ChimeraTwoForwards(benchmark::State& state) {
   Measure(state, PipelineSchedule::kChimera, options,
           ChunkMap(Placement::kBidirectional, kStages, kChunks), kMicroBatches);
 }
-// The weight versions of every pass too.
+// Also determines the weight versions of every pass.
 void BM_PipeDream(benchmark::State& state) {
   const std::vector<int> replicas(kStages, 1);
   PassOrders orders(kStages);
@@ -107,7 +107,7 @@ BENCHMARK(BM_PipeDream)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_InterleavedGroups)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_ChimeraTwoForwards)->Unit(benchmark::kMillisecond);
 
-// Activation limits in percent of what 1F1B's first stage holds.
+// Activation limits are in percent of what 1F1B's first stage holds.
 void BM_AutomaticZeroBubble(benchmark::State& state) {
   PipelineScheduleOptions options;
   options.activation_limit = static_cast<double>(state.range(2)) / 100;
@@ -120,7 +120,7 @@ BENCHMARK(BM_AutomaticZeroBubble)
     ->ArgsProduct({{64}, {4096}, {150, 200}})
     ->Unit(benchmark::kMillisecond);
 
-// Within 1F1B's memory, or without limit.
+// With the memory of 1F1B, or without a limit.
 void BM_ListScheduled(benchmark::State& state) {
   PipelineScheduleOptions options;
   options.activation_limit = static_cast<double>(state.range(1));
@@ -132,8 +132,8 @@ BENCHMARK(BM_ListScheduled)
     ->ArgsProduct({{1, kChunks}, {0, 1}})
     ->Unit(benchmark::kMillisecond);
 
-// Against (interleaved) 1F1B at its own memory: pipelines whose passes differ by up to a
-// factor of two, with transfers of up to three tenths of the shortest.
+// Compared with 1F1B, or interleaved 1F1B, at its own memory: pipelines whose passes differ by up
+// to a factor of two, with transfers of up to three tenths of the shortest pass.
 void BM_ListScheduledSlowdown(benchmark::State& state) {
   const bool interleaves = state.range(0) != 0;
   constexpr int kTrials = 1000;
@@ -172,7 +172,7 @@ void BM_ListScheduledSlowdown(benchmark::State& state) {
 }
 BENCHMARK(BM_ListScheduledSlowdown)->ArgName("interleaved")->Arg(0)->Arg(1)->Iterations(1);
 
-// What the rest does with the interleaved orders.
+// The pass orders that the other benchmarks use.
 PassOrders Interleaved() {
   return MakePassOrders(PipelineSchedule::kInterleaved, {}, ChunkMap::Looped(kStages, kChunks),
                         kMicroBatches, nullptr);

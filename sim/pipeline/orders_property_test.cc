@@ -1,6 +1,6 @@
-// What every order by name keeps, on random pipelines: each pass once and none stuck, no
-// more in flight than documented, no faster than the lower bounds; and what zero-bubble
-// orders promise beside 1F1B.
+// What every schedule must fulfil on random pipelines: each pass runs once and none is stuck, no
+// more passes are in flight than documented, and all is no faster than the lower bounds; and what
+// zero-bubble schedules promise in comparison with 1F1B.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,9 +21,10 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kTrials = 60;  // of each name
+constexpr int kTrials = 60;  // of each schedule
 
-// Passes between a forward and its input gradients, as pass_order.h and its neighbours say.
+// The most passes between a forward and its input gradients, as pass_order.h and the other headers
+// say.
 int MostInFlight(PipelineSchedule schedule, int p, int v, int m) {
   switch (schedule) {
     case PipelineSchedule::kOneForwardOneBackward:
@@ -57,7 +58,7 @@ PassOrderInputs InputsOf(const ChunkMap& map, PipelineCosts costs) {
   return {std::move(costs), std::vector(static_cast<size_t>(map.stages()), chunks)};
 }
 
-// Any number of chunks that it takes.
+// A pipeline with any number of chunks that the schedule takes.
 ChunkMap RandomMap(PipelineSchedule schedule, Random& random) {
   const bool is_bidirectional = PlacementOf(schedule) == Placement::kBidirectional;
   const auto stages = static_cast<int>(random.Integer(1, 8)) * (is_bidirectional ? 2 : 1);
@@ -92,7 +93,7 @@ Duration LongestStage(PipelineSchedule schedule, const ChunkMap& map, int m,
   return TimeOrders(map, MakePassOrders(schedule, {}, map, m, &inputs), m, costs).LongestStage();
 }
 
-// All hold what 1F1B's first stage does; ZB-V's stages are two halves.
+// All hold as much as 1F1B's first stage; each chunk of ZB-V is half a stage.
 TEST(OrdersPropertyTest, WithTheMemoryOf1F1BZeroBubbleIsNeverSlower) {
   for (int trial = 0; trial < 200; ++trial) {
     SCOPED_TRACE(trial);
@@ -103,7 +104,7 @@ TEST(OrdersPropertyTest, WithTheMemoryOf1F1BZeroBubbleIsNeverSlower) {
     const PipelineCosts unlike = RandomCosts(map, random);
     EXPECT_LE(LongestStage(PipelineSchedule::kZeroBubbleAuto, map, m, unlike),
               LongestStage(PipelineSchedule::kOneForwardOneBackward, map, m, unlike));
-    // Orders that know no costs promise it of equal stages.
+    // Schedules that do not read costs promise it only for equal stages.
     const auto time = [&] { return Duration::Nanoseconds(2 * random.Integer(10, 20)); };
     const Duration forward = time();
     const Duration input = time();

@@ -1,5 +1,5 @@
-// What the passes of a pipeline cost: for orders that depend on it, and to time
-// orders without a schedule.
+// What the passes of a pipeline cost: for schedules that depend on costs, and to time pass orders
+// without the engine.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// One micro-batch through one chunk.
+// The times of one micro-batch in one chunk.
 struct PassTimes {
   Duration forward;
   Duration backward_input;
@@ -18,27 +18,27 @@ struct PassTimes {
   Duration Backward() const { return backward_input + backward_weight; }
 };
 
-// What a micro-batch holds of a stage's memory, in any unit.
+// The memory of a stage that a micro-batch holds, in any unit.
 struct PassMemory {
-  int64_t after_forward = 0;  // until its input gradients are there
-  int64_t after_input = 0;    // then, until its weight gradients are
+  int64_t after_forward = 0;  // until its input gradients are done
+  int64_t after_input = 0;    // from then until its weight gradients are done
 };
 
 struct PipelineCosts {
   // [stage][chunk]
   std::vector<std::vector<PassTimes>> times;
-  // Between stage s and its neighbour s + 1, the last and the first, in either
-  // direction; nobody computes less meanwhile. Chunks that follow one another on the
-  // same stage wait for nothing.
+  // Element s is the time from stage s to stage s + 1 or back; the last element is between the last
+  // stage and the first. Transfers slow down no computation. Between consecutive chunks on the same
+  // stage there is no transfer.
   std::vector<Duration> transfers;
-  // What passes beside each other take, of the sum of their times.
+  // The time of passes that run beside each other, as a share of the sum of their times.
   double beside_share = 1;
 
   Duration Transfer(int from, int to) const;
   Duration Beside(Duration sum) const;
 };
 
-// Equal stages.
+// Returns the costs of equal stages.
 PipelineCosts UniformCosts(int stages, int chunks, const PassTimes& times, Duration transfer);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// PassSlots: numbers every pass of a pipeline, and says which passes one waits for.
+// PassSlots: numbers every pass of a pipeline, and finds the passes that feed it and follow it.
 #pragma once
 
 #include <cstdint>
@@ -17,27 +17,27 @@ class PassSlots {
 
   const ChunkMap& map() const { return map_; }
   size_t size() const { return first_.back(); }
-  // Micro-batches of a place.
+  // The number of micro-batches that go through a place.
   int Count(ChunkMap::Place place) const { return count_[Index(place)]; }
-  // chunk and micro_batch of `pass` must be in range. A backward in one pass has the
-  // slot of one's input gradients.
+  // Returns the slot of a pass, whose chunk and micro_batch must be in range. A whole backward has
+  // the slot of input gradients.
   size_t Of(int stage, const Pass& pass) const {
     const size_t place = Index({stage, pass.chunk});
     return first_[place] + static_cast<size_t>(pass.micro_batch) * kSlotsPerPlace +
            static_cast<size_t>(SlotKind(pass.phase));
   }
 
-  // A pass of another or the same stage.
+  // A pass and the stage on which it runs.
   struct Located {
     int stage = -1;  // -1: none
     Pass pass;
   };
-  // The pass of the neighbouring part that hands something to `pass`.
+  // The pass of the neighbouring part whose output `pass` takes.
   Located Feeder(int stage, const Pass& pass) const {
     const size_t place = Index({stage, pass.chunk});
     return At(pass.phase == Phase::kForward ? before_[place] : behind_[place], pass);
   }
-  // The pass of the neighbouring part to which `pass` hands something.
+  // The pass of the neighbouring part that takes the output of `pass`.
   Located Receiver(int stage, const Pass& pass) const {
     const size_t place = Index({stage, pass.chunk});
     return At(pass.phase == Phase::kForward ? behind_[place] : before_[place], pass);
@@ -59,7 +59,8 @@ class PassSlots {
   ChunkMap map_;
   std::vector<size_t> first_;  // by place; one more at the end
   std::vector<int> count_;     // by place
-  // By place, of the parts before and behind its own; stage -1: none.
+  // By place: the place of the part before and of the part after its own; stage -1 if there is
+  // none.
   std::vector<ChunkMap::Place> before_, behind_;
 };
 

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// The unit that begins at a position of an order.
+// Returns the unit that begins at position `first` of an order.
 std::span<const Pass> UnitAt(const PassOrder& order, size_t first) {
   size_t last = first;
   while (order[last].beside_next) {
@@ -104,7 +104,7 @@ PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass, int step) cons
   return {first_worker_[stage] + receiver.replica, next};
 }
 
-// Those of a step are counted chain after chain.
+// The micro-batches of a step are numbered chain after chain.
 int PassTasks::MicroBatchOf(int w, const Pass& pass) const {
   if (map_.chains() == 1 && is_single_) return pass.micro_batch;
   const PipelineWorker& worker = workers_[w];
@@ -132,7 +132,7 @@ void PassTasks::AddUnit(int w, Unit unit, PassCosts& costs, Schedule::Builder& b
     for (const OpSequenceId op_sequence : costs.Parts(w, pass, unit.size() > 1)) {
       last = builder.Add(worker.compute, {}, op_sequence, tag);
       if (first_[slot] < 0) first_[slot] = last;
-      if (tag.segment < 255) ++tag.segment;  // of very many parts the last share a number
+      if (tag.segment < 255) ++tag.segment;  // parts beyond the 255th share its number
     }
     last_[slot] = last;
   }
@@ -181,7 +181,7 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
   return sends;
 }
 
-// What feeds any pass of a unit holds back all of it.
+// A unit begins only when the inputs of all its passes are there.
 void PassTasks::Connect(int w, Unit unit, Schedule::Builder& builder) const {
   const TaskId first = first_[Slot(w, unit[0])];
   for (const Pass& pass : unit) {

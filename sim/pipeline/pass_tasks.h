@@ -1,5 +1,5 @@
-// Lays the passes of one pipeline into a schedule: compute tasks in each
-// worker's order, and the transfers between stages.
+// Adds the passes of one pipeline to a schedule: compute tasks in each worker's pass order, and the
+// transfers between stages.
 #pragma once
 
 #include <cstdint>
@@ -20,42 +20,43 @@ struct PipelineWorker {
   int replica = 0;
   int32_t rank = -1;  // of its first device, for tags
   PassOrder order;
-  std::vector<WeightUpdate> updates;  // among its passes, in order; of asynchronous pipelines
-  std::vector<Lane> compute;          // one per device: a pass holds them all
+  std::vector<WeightUpdate> updates;  // in the order of its passes; only of asynchronous pipelines
+  std::vector<Lane> compute;          // one per device; a pass occupies all of them
   std::vector<Lane> send_next;        // one per sending device
-  std::vector<Lane> send_previous;    // likewise
+  std::vector<Lane> send_previous;    // one per sending device
   bool sends_block = false;           // a device computes nothing while it sends
 };
 
-// What passes and transfers cost, in blocks of ops, which may enter the schedule when they are
-// first asked for.
+// What passes and transfers cost, as op sequences (blocks), which may be added to the schedule only
+// when they are first asked for.
 class PassCosts {
  public:
   virtual ~PassCosts() = default;
-  // The parts of a pass, one task each, run in order; at least one. `paired`: it
-  // runs beside another pass.
+  // Returns the parts of a pass, at least one, which run in order as one task each. `paired`: the
+  // pass runs beside another one.
   virtual std::span<const OpSequenceId> Parts(int worker, const Pass& pass, bool paired) = 0;
-  // The message of one device of a worker that hands a pass on to the next worker; -1, for
-  // all devices, where the two need no transfer and the receiver follows at once.
+  // Returns the message by which one device of a worker hands a pass on to the next worker; -1, for
+  // all devices alike, if the two workers need no transfer and the receiver can follow at once.
   virtual OpSequenceId Transfer(int from_worker, int to_worker, const Pass& pass, int device) = 0;
-  // What a change of a worker's weights runs.
+  // Returns what a worker runs to change its weights.
   virtual OpSequenceId Update(int /*worker*/) { return -1; }
-  // Communicator of the message of one sending device; -1: not known.
+  // Returns the communicator of the message of one sending device; -1 if it is not known.
   virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, int /*device*/) { return -1; }
 };
 
-// The tasks of every pass. `workers` by stage, then replica; `shares` by stage, which
-// count from 0. Where there are several chains every stage has one replica.
+// The tasks of every pass. `workers` are ordered by stage, then replica; `shares` are by stage.
+// Stages are numbered from 0. If there are several chains every stage must have one replica.
 class PassTasks {
  public:
   PassTasks(std::span<const PipelineWorker> workers, std::span<const MicroBatchShares> shares,
             const ChunkMap& map, PassCosts& costs, Schedule::Builder& builder);
 
-  // First task of a pass; its parts have consecutive ids. `micro_batch` as in
-  // Pass: counted within the worker's own.
+  // The first task of a pass, whose parts have consecutive ids. As in Pass, micro_batch counts
+  // those of the worker.
   TaskId First(int worker, const Pass& pass) const { return first_[Slot(worker, pass)]; }
   TaskId Last(int worker, const Pass& pass) const { return last_[Slot(worker, pass)]; }
-  // By index into PipelineWorker::updates; waits for nothing but its lanes yet.
+  // The task of an update, by index into PipelineWorker::updates; as yet it waits for its lanes
+  // only.
   TaskId Update(int worker, size_t index) const { return updates_[worker][index]; }
 
  private:
@@ -63,9 +64,10 @@ class PassTasks {
     int worker = -1;
     Pass pass;
   };
-  // A pass with those that run beside it.
+  // A pass together with those that run beside it.
   using Unit = std::span<const Pass>;
-  // What hands on the output of a pass: its messages, else a task.
+  // The tasks that hand on the output of a pass: its messages or, without a transfer, the pass
+  // itself.
   struct HandOn {
     TaskId first = -1;
     int count = 0;
@@ -80,8 +82,8 @@ class PassTasks {
   }
   void CountSlots();
   void FindLinks();
-  // `step` 1: the pass that takes over what `pass` hands on, -1: the one that
-  // feeds it; worker -1 where there is none.
+  // Returns with `step` 1 the pass that takes the output of `pass`, with -1 the one whose output
+  // `pass` takes; its worker is -1 if there is none.
   Neighbor Next(int worker, const Pass& pass, int step) const;
   int MicroBatchOf(int worker, const Pass& pass) const;
   void AddUnit(int worker, Unit unit, PassCosts& costs, Schedule::Builder& builder);
@@ -90,7 +92,7 @@ class PassTasks {
                       Schedule::Builder& builder);
   void Connect(int worker, Unit unit, Schedule::Builder& builder) const;
 
-  // A chunk that passes come from or go to; stage -1: none.
+  // A chunk that passes come from or go to; stage -1 if there is none.
   struct Link {
     int stage = -1;
     int16_t chunk = 0;
@@ -100,9 +102,9 @@ class PassTasks {
   std::span<const MicroBatchShares> shares_;  // by stage
   bool is_single_ = true;                     // every stage has one worker
   ChunkMap map_;
-  int kinds_ = 2;                  // of passes of a micro-batch: 3 where backwards are split
+  int kinds_ = 2;                  // of passes of a micro-batch: 3 if backwards are split
   std::vector<int> first_worker_;  // by stage
-  std::vector<Link> links_;        // by stage and chunk: before it, behind it
+  std::vector<Link> links_;        // by stage and chunk: the one before it, the one after it
   std::vector<size_t> base_;       // by worker and chunk: its first slot
   std::vector<TaskId> first_, last_;
   std::vector<HandOn> hand_on_;

@@ -1,4 +1,4 @@
-// What pipeline_schedule_traits.h says of the orders, as functions.
+// Functions that look up the traits of pipeline schedules (pipeline_schedule_traits.h).
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ constexpr const PipelineScheduleTraits& TraitsOf(PipelineSchedule schedule) {
 }
 
 constexpr const char* Name(PipelineSchedule schedule) { return TraitsOf(schedule).name; }
-// All that go by their name alone, without the custom one.
+// Returns all schedules that a name is enough to make, which are all but the custom one.
 std::vector<PipelineSchedule> NamedPipelineSchedules();
-// One of these.
+// Returns the one of them with this name.
 std::optional<PipelineSchedule> FindPipelineSchedule(std::string_view name);
-// Its passes are spelled out, in a plan or a file.
+// Whether a plan or a file lists its passes.
 constexpr bool IsCustom(PipelineSchedule schedule) { return schedule == PipelineSchedule::kCustom; }
 
 constexpr Placement PlacementOf(PipelineSchedule schedule) { return TraitsOf(schedule).placement; }
@@ -39,10 +39,11 @@ constexpr bool UpdatesEveryMiniBatch(PipelineSchedule schedule) {
   return TraitsOf(schedule).weight_change == WeightChange::kEveryMiniBatch;
 }
 
-// 1F1B of several chunks a stage is interleaved 1F1B.
+// Returns the interleaved schedule for 1F1B with several chunks per stage, and otherwise `schedule`
+// itself.
 PipelineSchedule ForChunks(PipelineSchedule schedule, int chunks);
-// What is wrong with so many stages and chunks of each, as a sentence; empty where
-// they suit.
+// Returns why a schedule cannot run this many stages with this many chunks each, as a sentence;
+// empty if it can.
 std::string FindChunkError(PipelineSchedule schedule, Placement placement, int stages, int chunks);
 
 }  // namespace stagecraft

@@ -1,5 +1,6 @@
-// PipelineSchedule: the orders that a plan can ask for by name, and all that distinguishes each
-// from the others. Whoever treats orders differently asks for a trait here and compares no name.
+// PipelineSchedule: the pipeline schedules that a plan can name, and all that distinguishes them
+// from one another. Code that treats schedules differently asks for a trait here and never compares
+// names.
 #pragma once
 
 #include <limits>
@@ -24,19 +25,19 @@ enum class PipelineSchedule {
   kDualPipeV,
   kChimera,
   kList,
-  kCustom,  // its passes are spelled out
+  kCustom,  // a plan or a file lists its passes
   kPipeDream,
   kPipeDream2bw
 };
 
-// What a stage runs where stages have unlike numbers of replicas.
+// What a stage runs if stages have different numbers of replicas.
 enum class UnequalReplicas { kRefused, kForwardsFirst, kOneForwardOneBackward };
 
-// When weights change. All but the first never flush: a plan is judged by its steady state
-// (asynchronous.h).
+// When weights change. Schedules with the last two never flush, and a plan with them is judged by
+// its steady state (asynchronous.h).
 enum class WeightChange { kAfterFlush, kEveryMiniBatch, kEveryBatch };
 
-// What an order reads of PipelineScheduleOptions (make_pass_orders.h), as bits.
+// The members of PipelineScheduleOptions (make_pass_orders.h) that a schedule reads, as bits.
 enum PipelineScheduleOption : unsigned {
   kReadsNothing = 0,
   kReadsWarmup = 1,
@@ -57,17 +58,17 @@ struct ChunkCount {
 struct PipelineScheduleTraits {
   PipelineSchedule schedule;
   const char* name;
-  Placement placement = Placement::kLooped;  // of its chunks; a custom order may have any
+  Placement placement = Placement::kLooped;  // of its chunks; a custom schedule may have any
   ChunkCount chunks = {};                    // of a stage
-  bool splits_backward = false;              // runs input and weight gradients apart
-  bool needs_costs = false;                  // depends on what passes cost
+  bool splits_backward = false;              // runs input and weight gradients as separate passes
+  bool needs_costs = false;                  // depends on the costs of passes
   bool pairs_passes = false;  // runs passes beside each other, which hides their collectives
   UnequalReplicas unequal_replicas = UnequalReplicas::kRefused;
   WeightChange weight_change = WeightChange::kAfterFlush;
   unsigned options = kReadsNothing;
 };
 
-// By PipelineSchedule.
+// One row for each PipelineSchedule, in the order of the enum.
 inline constexpr PipelineScheduleTraits kPipelineScheduleTraits[] = {
     {.schedule = PipelineSchedule::kGpipe,
      .name = "gpipe",

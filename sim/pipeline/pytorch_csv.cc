@@ -20,7 +20,7 @@ constexpr std::string_view kBeside = ")OVERLAP_F_B";
 constexpr std::array<std::string_view, 7> kCommunication = {
     "UNSHARD", "RESHARD", "SEND_F", "RECV_F", "SEND_B", "RECV_B", "REDUCE_GRAD"};
 
-// Takes the number that `text` begins with off it; nothing where it begins otherwise.
+// Removes the number at the front of `text` and returns it; returns nothing if there is none.
 std::optional<int> TakeNumber(std::string_view& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -33,7 +33,7 @@ struct Action {
   int part = 0;
   Phase phase = Phase::kForward;
   int micro_batch = 0;
-  bool is_pass = true;  // not communication
+  bool is_pass = true;  // rather than communication
   bool beside_next = false;
 };
 
@@ -72,7 +72,7 @@ class Reader {
 
   PytorchSchedule Read(std::string_view text) {
     std::vector<std::string_view> lines = SplitAt(text, '\n');
-    // The end of a last line is no line.
+    // A line break at the end of the text begins no further row.
     while (!lines.empty() && Trimmed(lines.back()).empty()) lines.pop_back();
     for (const std::string_view line : lines) ReadRow(line);
     return Build(FindMap());
@@ -125,7 +125,7 @@ class Reader {
     return true;
   }
 
-  // By part; refuses one that two ranks have, or none.
+  // Returns the rank of each part; refuses a part that two ranks have, or none.
   std::vector<int> RanksOfParts() const {
     std::vector<int> ranks(static_cast<size_t>(parts_), -1);
     for (size_t rank = 0; rank < rows_.size(); ++rank) {
@@ -174,7 +174,8 @@ class Reader {
     return FirstMisfit(looped, ranks) == parts_ ? looped : wave;
   }
 
-  // The first part that is elsewhere than `map` says; their number where none is.
+  // Returns the first part that is not on the stage where `map` puts it, or the number of parts if
+  // there is none.
   static int FirstMisfit(const ChunkMap& map, const std::vector<int>& ranks) {
     int part = 0;
     while (part < map.length() && map.PlaceOf({0, part}).stage == ranks[part]) ++part;

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// 1F1B, two stages, four micro-batches.
+// 1F1B with two stages and four micro-batches.
 constexpr char kExample[] =
     "0F0,0F1,,0B0,0F2,0B1,0F3,0B2,,0B3\n"
     ",1F0,1B0,1F1,1B1,1F2,1B2,1F3,1B3,\n";
@@ -28,7 +28,7 @@ TEST(PytorchCsvTest, WritesOneForwardOneBackward) {
   EXPECT_EQ(WritePytorchCsv(ChunkMap::Looped(2, 1), ExampleOrders(), 4), kExample);
 }
 
-TEST(PytorchCsvTest, ReadsOverWhatIsCommunicationOrBlank) {
+TEST(PytorchCsvTest, SkipsCommunicationAndBlankCells) {
   const PytorchSchedule schedule = ReadPytorchCsv(
       "0UNSHARD, 0F0 ,0SEND_F0,0RECV_B0,0I0,0W0,0REDUCE_GRAD\r\n1RECV_F0,1F0,1B0,1SEND_B0\r\n\r\n",
       "s.csv");
@@ -82,7 +82,7 @@ std::string ErrorOf(std::string_view text) {
   return "";
 }
 
-TEST(PytorchCsvTest, CellsThatAreNothingAreNamedByLineAndColumn) {
+TEST(PytorchCsvTest, UnreadableCellsAreNamedByLineAndColumn) {
   for (const char* cell : {"1Q0", "F0", "1F", "-1F0", "1F0x", "1F99999999999", "(1F0;1B0)",
                            "(1F0)OVERLAP_F_B", "(1F0;1SEND_F0)OVERLAP_F_B", "1SENDF0", "("}) {
     EXPECT_EQ(ErrorOf(std::string("0F0,0B0\n,") + cell + "\n"),

@@ -28,8 +28,8 @@ std::string CellOf(const ChunkMap& map, int stage, const Pass& pass) {
                      pass.micro_batch);
 }
 
-// A step is a nanosecond: a whole backward counts as its input gradients, two passes
-// beside each other as half of both.
+// Times the orders in steps of a nanosecond: a whole backward takes one step like input gradients,
+// and two passes beside each other half of their sum.
 OrderTimes StepsOf(const ChunkMap& map, std::span<const PassOrder> orders, int micro_batches) {
   PassOrders steps(orders.begin(), orders.end());
   for (PassOrder& order : steps) {

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// A block of one op for each phase of each place, and for each transfer.
+// A block of one op for each phase at each place, and for each transfer.
 class TimedCosts : public PassCosts {
  public:
   TimedCosts(const ChunkMap& map, const PipelineCosts& costs, Schedule::Builder& builder)

@@ -1,5 +1,5 @@
-// Pipelines with given costs as schedules: what closed forms, published bubble rates
-// and benchmarks speak of.
+// Pipelines with given costs as schedules, for comparison with closed forms and published bubble
+// rates, and for benchmarks.
 #pragma once
 
 #include <span>
@@ -13,18 +13,19 @@
 
 namespace stagecraft {
 
-// Tasks and, by task, their durations.
+// A schedule and the durations of its tasks.
 struct TimedSchedule {
   Schedule schedule;
   std::vector<Duration> durations;
 };
 
-// One replica of every stage; orders by stage. A transfer of no time is no task: the
-// next stage follows at once.
+// Builds a pipeline with one replica of every stage; `orders` are by stage. A transfer that takes
+// no time gets no task: the next stage can follow at once.
 TimedSchedule BuildPipeline(const ChunkMap& map, std::span<const PassOrder> orders,
                             int micro_batches, const PipelineCosts& costs);
 
-// The same for equal stages. The costs are those of one pass through one chunk.
+// A pipeline of equal stages. The times are those of one pass through one chunk, and of one
+// transfer.
 struct UniformPipeline {
   PassOrders orders;
   int chunks = 1;

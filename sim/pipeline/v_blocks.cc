@@ -10,19 +10,19 @@
 namespace stagecraft {
 namespace {
 
-// Of every stage two forwards, two input and two weight gradients per micro-batch.
+// Every stage runs two forwards, two input gradients and two weight gradients per micro-batch.
 constexpr int kSlotsPerBlock = 6;
 
-// Where the block of micro-batch 0 has the passes of a stage: the forwards of chunks 0
-// and 1, the input gradients of chunks 1 and 0.
+// The slots in which the block of micro-batch 0 has the passes of a stage: the forwards of chunks 0
+// and 1, then the input gradients of chunks 1 and 0.
 using BlockSlots = std::array<int, 4>;
 constexpr std::array<Pass, 4> kBlockPasses = {{{Phase::kForward, 0, 0},
                                                {Phase::kForward, 1, 0},
                                                {Phase::kBackwardInput, 1, 0},
                                                {Phase::kBackwardInput, 0, 0}}};
 
-// The passes of all blocks by their slots, with the weight gradients, in the order of
-// their input gradients, in the first slots left free.
+// Returns the passes of all blocks in the order of their slots. Weight gradients, in the order of
+// their input gradients, take the first slots that are free.
 PassOrder RepeatedBlocks(const BlockSlots& slots, int micro_batches) {
   std::vector<Pass> timeline(static_cast<size_t>(slots[3] + kSlotsPerBlock * micro_batches));
   std::vector<bool> is_taken(timeline.size(), false);
@@ -36,7 +36,7 @@ PassOrder RepeatedBlocks(const BlockSlots& slots, int micro_batches) {
   }
   PassOrder order;
   std::vector<Pass> pending;  // all weight gradients so far
-  size_t done = 0;            // of them
+  size_t done = 0;            // those that have run
   for (size_t slot = 0; slot < timeline.size(); ++slot) {
     if (is_taken[slot]) {
       const Pass& pass = timeline[slot];
@@ -52,7 +52,7 @@ PassOrder RepeatedBlocks(const BlockSlots& slots, int micro_batches) {
   return order;
 }
 
-// By stage, for so many micro-batches.
+// Returns the slots of a stage's block.
 using BlocksOfStage = std::function<BlockSlots(int stage)>;
 PassOrders BlockOrders(int stages, int micro_batches, const BlocksOfStage& slots) {
   PassOrders orders;
@@ -60,14 +60,14 @@ PassOrders BlockOrders(int stages, int micro_batches, const BlocksOfStage& slots
   return orders;
 }
 
-// Where the passes after the last forward begin.
+// Returns where the passes after the last forward begin.
 PassOrder::iterator Drain(PassOrder& order) {
   const auto is_forward = [](const Pass& pass) { return pass.phase == Phase::kForward; };
   return std::find_if(order.rbegin(), order.rend(), is_forward).base();
 }
 
-// Appends `drain`, whose passes have these times, after `clock`, and in its waits the
-// weight gradients, one per slot, those of a pass of the drain not before it.
+// Appends `drain`, whose passes run at `spans`, from `clock` on. Its idle slots get weight
+// gradients, one per slot; those that belong to a pass of the drain come after it.
 void AppendWithWeights(const PassOrder& drain, std::span<const PassSpan> spans, Duration clock,
                        const PassOrder& weights, PassOrder& order) {
   size_t done = 0;
@@ -80,8 +80,8 @@ void AppendWithWeights(const PassOrder& drain, std::span<const PassSpan> spans, 
   order.insert(order.end(), weights.begin() + static_cast<ptrdiff_t>(done), weights.end());
 }
 
-// Once its forwards are done, a stage runs weight gradients only while it would wait,
-// one per slot, for other stages wait for its input gradients.
+// After its last forward a stage runs weight gradients only while it would otherwise wait, one per
+// slot, because other stages wait for its input gradients.
 void PostponeLastWeights(PassOrders& orders, int micro_batches) {
   const int stages = static_cast<int>(orders.size());
   std::vector<PassOrder> weights;
@@ -106,8 +106,8 @@ void PostponeLastWeights(PassOrders& orders, int micro_batches) {
 
 }  // namespace
 
-// The slots are those of the authors' code (sail-sg/zero-bubble-pipeline-parallelism);
-// `shift` keeps the blocks of successive micro-batches from meeting in one slot.
+// The slots are those of the authors' code (sail-sg/zero-bubble-pipeline-parallelism). `shift`
+// prevents the blocks of successive micro-batches from using the same slot.
 
 PassOrders VHalfOrders(int stages, int micro_batches) {
   const int p = stages;
@@ -115,7 +115,8 @@ PassOrders VHalfOrders(int stages, int micro_batches) {
   const auto slots = [p, shift](int s) {
     return BlockSlots{2 * s, 3 * p - s - 2, 3 * p + shift + 2 * s - 1, 6 * p + shift - s - 2};
   };
-  // A micro-batch is there for p + 1 blocks: later ends look like the first.
+  // A micro-batch takes p + 1 blocks to pass, so the ends of longer runs look like those of this
+  // one.
   const int timed = std::min(micro_batches, 4 * p);
   PassOrders ends = BlockOrders(p, timed, slots);
   PostponeLastWeights(ends, timed);

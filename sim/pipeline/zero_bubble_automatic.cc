@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// 1F1B with the weight gradients straight after the input gradients.
+// 1F1B in which weight gradients run right after their input gradients.
 PassOrder SplitOneForwardOneBackwardOrder(int warmup, int micro_batches) {
   PassOrder split;
   split.reserve(3 * static_cast<size_t>(micro_batches));
@@ -34,11 +34,11 @@ enum class Shape { kRounds, kH1, kH2, kPolicyB, kOneForwardOneBackward };
 // One way to make orders.
 struct Attempt {
   Shape shape = Shape::kRounds;
-  RoundRules rules = {};  // of kRounds
-  Limits limits = {};     // likewise
+  RoundRules rules = {};  // for kRounds
+  Limits limits = {};     // for kRounds
 };
 
-// Makes orders for so many micro-batches, and keeps the best.
+// Makes orders for `micro_batches`, and keeps the best.
 class Search {
  public:
   Search(const PipelineCosts& costs, int micro_batches, std::span<const PassMemory> memory,
@@ -52,8 +52,8 @@ class Search {
 
   void TryPublishedRules() { TryPublishedRules(limits_); }
 
-  // The rules that its authors fix are varied too: the waits because a little of it
-  // keeps the next stage fed, the reserve to lengthen or shorten the warm-up.
+  // Also varies the rules that the authors keep fixed: the tolerated wait, because a short wait
+  // keeps the next stage fed, and the reserve, which lengthens or shortens the warm-up.
   void TryAllRules() {
     for (const bool spreads_weights : {false, true}) {
       for (const int wait : {RoundRules::kAnyWait, 0, 3, 4, 6}) {
@@ -64,7 +64,7 @@ class Search {
     }
   }
 
-  // Whether these are better orders than those before.
+  // Returns whether this attempt gives better orders than all before.
   bool Try(const Attempt& attempt) {
     const std::optional<OrderScore> score =
         attempt.shape == Shape::kRounds ? ScoreRounds(attempt) : ScoreShape(attempt.shape);
@@ -74,9 +74,9 @@ class Search {
     return true;
   }
 
-  // The same time out of less memory, where lower limits allow it.
+  // Looks for orders that take the same time with less memory, by lower limits.
   void SaveMemory() {
-    constexpr int kSteps = 32;  // of what is needed now
+    constexpr int kSteps = 32;  // of the memory needed now
     const int64_t peak = best_->peak_memory;
     int failing = 0;
     for (int working = kSteps; working - failing > 1;) {
@@ -87,7 +87,7 @@ class Search {
     }
   }
 
-  // The attempts that were the best so far in their turn.
+  // The attempts that were better than all before them.
   const std::vector<Attempt>& better() const { return better_; }
   bool MayBeSlowerThan(Duration longest_stage) const {
     return !best_.has_value() || best_->longest_stage > longest_stage;
@@ -103,7 +103,7 @@ class Search {
  private:
   int Stages() const { return static_cast<int>(limits_.size()); }
 
-  // The next two say whether they found better orders.
+  // The next two return whether they found better orders.
   bool TryPublishedRules(const Limits& limits) {
     bool is_better = false;
     for (const int wait : {RoundRules::kAnyWait, 0}) {
@@ -153,7 +153,7 @@ class Search {
   PassOrder OrderOf(Shape shape, int stage) const {
     if (shape == Shape::kH1) return ZeroBubbleH1Order(stage, Stages(), micro_batches_);
     if (shape == Shape::kH2) return ZeroBubbleH2Order(stage, Stages(), micro_batches_);
-    // Policy B is DAPPLE's warm-up for slow transfers.
+    // Policy B is DAPPLE's longer warm-up for slow transfers.
     const int ahead = Stages() - stage;
     const int window = std::min(shape == Shape::kPolicyB ? 2 * ahead - 1 : ahead, windows_[stage]);
     return SplitOneForwardOneBackwardOrder(window - 1, micro_batches_);
@@ -169,7 +169,7 @@ class Search {
   std::vector<Attempt> better_;
 };
 
-// Micro-batches that every stage up to this one can hold, by stage.
+// By stage: how many micro-batches fit into the limits of this stage and of all before it.
 std::vector<int> Windows(int micro_batches, std::span<const PassMemory> memory,
                          std::span<const int64_t> limits) {
   std::vector<int> windows;
@@ -187,8 +187,8 @@ std::vector<int> Windows(int micro_batches, std::span<const PassMemory> memory,
   return windows;
 }
 
-// What 1F1B with whole backwards takes at least on its first stage, whatever it may hold:
-// all passes of any one stage, and the way there and back.
+// A lower bound of what 1F1B with whole backwards takes on its first stage, whatever the limits:
+// all passes of any one stage, and the way from the first stage to it and back.
 Duration OneForwardOneBackwardBound(const PipelineCosts& costs, int micro_batches) {
   Duration bound;
   Duration way;
@@ -201,7 +201,7 @@ Duration OneForwardOneBackwardBound(const PipelineCosts& costs, int micro_batche
   return bound;
 }
 
-// Tries everything, on so many micro-batches.
+// Tries everything on the micro-batches of `search`.
 void TryAll(ZeroBubbleSearch kind, Search& search) {
   if (kind == ZeroBubbleSearch::kPublished) {
     search.TryPublishedRules();

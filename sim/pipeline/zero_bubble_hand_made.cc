@@ -7,8 +7,8 @@ namespace {
 
 enum class Refill { kBeforeWeights, kAfterWeights };
 
-// `warmup` forwards, then in turn one backward, the weight gradients of `delay`
-// backwards ago, and one more forward; at last the weight gradients left over.
+// Runs `warmup` forwards, then in turn one backward, the weight gradients of the backward `delay`
+// backwards ago, and one more forward; at the end the remaining weight gradients.
 PassOrder DelayedWeightsOrder(int warmup, int delay, Refill refill, int micro_batches) {
   warmup = std::min(warmup, micro_batches);
   PassOrder order;

@@ -1,4 +1,4 @@
-// Laws that hold for zero-bubble orders of any pipeline.
+// Laws that hold for the zero-bubble schedules of any pipeline.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ RandomPipeline MakePipeline(uint64_t seed, int chunks) {
   return pipeline;
 }
 
-// Every forward, input and weight gradient once.
+// Expects every forward and all input and weight gradients exactly once.
 void ExpectComplete(const PassOrders& orders, int chunks, int micro_batches) {
   for (const PassOrder& order : orders) {
     std::set<std::vector<int>> passes;
@@ -66,7 +66,8 @@ void ExpectComplete(const PassOrders& orders, int chunks, int micro_batches) {
   }
 }
 
-// All work of a stage; the first micro-batch's way to the end and back.
+// The longer of the work of the busiest stage and the way of the first micro-batch to the end and
+// back.
 Duration MakespanBound(const PipelineCosts& costs, int micro_batches) {
   Duration bound;
   Duration way;
@@ -115,7 +116,7 @@ TEST(ZeroBubblePropertyTest, AutomaticOrdersAreCompleteFitAndNeverLoseToOneForwa
   }
 }
 
-// More than rules are compared on.
+// With more micro-batches than rules are compared on.
 TEST(ZeroBubblePropertyTest, ManyMicroBatchesKeepTheSamePromises) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -185,7 +186,7 @@ TEST(ZeroBubblePropertyTest, VOrdersAreCompleteAndKeepTheirMemory) {
   }
 }
 
-// Also where ends are copied from a shorter run (more than 4p micro-batches).
+// Also with more than 4p micro-batches, whose ends are copied from a shorter run.
 TEST(ZeroBubblePropertyTest, BlocksAreComplete) {
   for (const int p : {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 20, 33}) {
     for (const int m : {1, 2, 3, 7, 8, 4 * p, 4 * p + 1, 5 * p + 2}) {

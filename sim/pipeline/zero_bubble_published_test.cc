@@ -1,5 +1,5 @@
-// The schedulers against published figures, and against what their authors' programs
-// answer.
+// Compares the zero-bubble schedulers with published figures, and with the answers of their
+// authors' programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,8 +44,8 @@ double BubbleRate(const Answer& answer, const PassTimes& times, int micro_batche
   return 1 - work / answer.times.LongestStage().seconds();
 }
 
-// Bubble rates in the paper's table of profiled stages, with weight gradients that hold
-// half of what a forward does.
+// Bubble rates from the paper's table of profiled stages, if weight gradients hold half of what a
+// forward holds.
 TEST(ZeroBubblePublishedTest, ProfiledStagesIdleAsPublished) {
   struct Row {
     int stages, micro_batches;
@@ -82,9 +82,9 @@ Duration Units(const nlohmann::json& value) {
   return Duration::Seconds(value.get<double>() * 1e-3);
 }
 
-// With one difference: the file's makespan of the 14.6B rows at limit p, 1730.67, comes
-// of comparing sums of decimal fractions; whole microseconds give 1714.461, as cases.csv
-// has for the same stages.
+// There is one difference: the file's makespan of the 14.6B rows at limit p, 1730.67, results from
+// comparing sums of decimal fractions. Whole microseconds give 1714.461, as in cases.csv for the
+// same stages.
 TEST(ZeroBubblePublishedTest, GoldenRowsAreExact) {
   if (!HasSharedData()) GTEST_SKIP() << kNoCases;
   std::ifstream file(SharedDataPath("golden/schedules_golden.json"));
@@ -115,15 +115,15 @@ struct Case {
   std::string schedule;
   std::vector<PassTimes> times;  // by stage
   Duration transfer;
-  Duration span;    // that the reference needs
-  double peak = 0;  // and holds; zero: not said
-  // What its authors' memory model (34h + 5as after a forward, 32h after the input
-  // gradients, of hidden size h, a heads and s tokens) says for the network: with these
-  // the rows' peaks are met.
+  Duration span;    // that the reference takes
+  double peak = 0;  // that the reference holds; 0: not stated
+  // What the authors' memory model says for the network: 34h + 5as after a forward and 32h after
+  // the input gradients, with hidden size h, a heads and s tokens. With it the peaks of the rows
+  // are met.
   PassMemory memory;
 };
 
-// "1000" for every stage, or "[1250, 1000, 1400]".
+// Reads "1000", for every stage, or "[1250, 1000, 1400]".
 std::vector<Duration> Times(std::string field, int stages) {
   for (char& c : field) {
     if (c == '[' || c == ',' || c == ']') c = ' ';
@@ -168,7 +168,7 @@ std::string Name(const Case& c) {
          " F=" + std::to_string(c.times[0].forward.us()) + " c=" + std::to_string(c.transfer.us());
 }
 
-// ZB-1.5p: 1.5; zero: not of the automatic scheduler.
+// Returns 1.5 for ZB-1.5p; 0 for rows of other schedulers.
 double LimitPerStage(const Case& c) {
   return c.schedule.starts_with("ZB-") ? std::stod(c.schedule.substr(3)) : 0;
 }
@@ -179,9 +179,9 @@ PipelineCosts CostsOf(const Case& c) {
   return costs;
 }
 
-// What column peak_mem_max_in_F counts: every peak is some forwards and some micro-batches
-// after their input gradients, in its authors' memory model; as if these held half of a
-// forward (F +2, B -1, W -1) a third of the peaks could not be.
+// What column peak_mem_max_in_F counts: in the authors' memory model every peak is a number of
+// forwards and a number of micro-batches after their input gradients. If these held half of a
+// forward (F +2, B -1, W -1), a third of the peaks would be impossible.
 TEST(ZeroBubblePublishedTest, PeaksOfTheReferenceAreSumsInItsAuthorsMemoryModel) {
   if (!HasSharedData()) GTEST_SKIP() << kNoCases;
   constexpr double kRounding = 0.0005 + 1e-9;  // three digits
@@ -218,7 +218,7 @@ TEST(ZeroBubblePublishedTest, NoCaseIsSlowerOrLargerThanTheReference) {
     const Answer answer =
         Schedule(CostsOf(c), c.micro_batches, c.memory, limit, ZeroBubbleSearch::kThorough);
     EXPECT_LE(answer.times.LongestStage(), c.span) << Name(c);
-    // More of the limit than the reference only where that is faster.
+    // Takes more of the limit than the reference only if that makes it faster.
     const bool is_faster = answer.times.LongestStage() < c.span;
     EXPECT_LE(answer.peak, is_faster ? limit : c.peak + 0.0005) << Name(c);
     if (is_faster) ++faster;
@@ -227,12 +227,12 @@ TEST(ZeroBubblePublishedTest, NoCaseIsSlowerOrLargerThanTheReference) {
   EXPECT_GE(faster, 11);
 }
 
-// What the first stage takes at least, where a pass takes its memory when it begins and
-// gives it back when it ends. The last stage begins when a micro-batch has come all the way
-// down. When its last forward begins it holds at most limit - 1, so of the m - 1 others
-// at most (limit - 1) / held_after_input have their weight gradients before them; the rest
-// have run by then. Its last input gradients end after these, all forwards and all input
-// gradients, then go all the way up, and the first stage's weight gradients follow.
+// The least time of the first stage if a pass takes its memory when it begins and gives it back
+// when it ends. The last stage begins when a micro-batch has come all the way down. When its last
+// forward begins it holds at most limit - 1. So of the m - 1 other micro-batches at most
+// (limit - 1) / held_after_input still have weight gradients to run; those of the rest have run by
+// then. Its last input gradients end after these, all forwards and all input gradients; they then
+// go all the way up, and the first stage's weight gradients follow.
 Duration BoundOfEnds(const Case& c, double limit, double held_after_input) {
   const auto deferred = static_cast<int64_t>((limit - 1) / held_after_input) + 1;
   const PassTimes& last = c.times.back();
@@ -246,9 +246,8 @@ Duration BoundOfEnds(const Case& c, double limit, double held_after_input) {
   return bound;
 }
 
-// Where weight gradients hold half of a forward's memory, more than the reference's did,
-// three of its answers are out of reach: at limit p of stages of which the last is the
-// slowest.
+// If weight gradients hold half of a forward's memory, more than in the reference, three of its
+// answers are out of reach: at limit p, for stages of which the last is the slowest.
 TEST(ZeroBubblePublishedTest, HalfTheMemoryUntilWeightGradientsSlowsNoCaseUnlessItMust) {
   if (!HasSharedData()) GTEST_SKIP() << kNoCases;
   int bound_cases = 0;
@@ -284,7 +283,7 @@ TEST(ZeroBubblePublishedTest, OneForwardOneBackwardTakesAsLongAsTheReferences) {
   }
 }
 
-TEST(ZeroBubblePublishedTest, NoVIsSlowerThanTheReference) {
+TEST(ZeroBubblePublishedTest, ZeroBubbleVIsNeverSlowerThanTheReference) {
   if (!HasSharedData()) GTEST_SKIP() << kNoCases;
   for (const Case& c : Cases()) {
     if (c.schedule != "ZBV") continue;

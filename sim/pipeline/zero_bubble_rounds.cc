@@ -43,7 +43,7 @@ void ZeroBubbleRounds::Reset(std::span<const int64_t> limits) {
   peak_ = 0;
   for (size_t s = 0; s < stages_.size(); ++s) {
     Stage& stage = stages_[s];
-    // Nothing ever needs more than all micro-batches at once.
+    // No stage ever needs more than the memory of all its micro-batches.
     const int64_t need = std::max(stage.forward_memory, -stage.weight_memory);
     stage.limit = std::min(limits[s], need * micro_batches_);
     stage.clock = stage.bubble = Duration();

@@ -1,10 +1,10 @@
-// ZeroBubbleRounds: the greedy scheduler under AutomaticZeroBubbleOrders, by one set of
-// rules at a time.
+// ZeroBubbleRounds: the greedy scheduler that AutomaticZeroBubbleOrders() runs with one set of
+// rules after another.
 //
-// Round 0 runs forwards until the first backward arrives, from the last stage up. Every
-// further round runs at most one forward of each stage, from the first stage down, then
-// one backward of each, from the last stage up. Weight gradients fill the waiting, and
-// run at the latest when memory is needed.
+// Round 0 runs forwards until the first backward arrives, from the last stage to the first. Every
+// further round runs at most one forward of each stage, from the first stage to the last, then one
+// backward of each, from the last to the first. Weight gradients fill idle time, and run at the
+// latest when memory is needed.
 #pragma once
 
 #include <cstdint>
@@ -18,28 +18,28 @@
 
 namespace stagecraft {
 
-// How one run decides. Its authors try all settings of the first three, with
+// The rules of one run. The authors of the scheduler try all settings of the first three, with
 // tolerated_wait 0 or kAnyWait.
 struct RoundRules {
   static constexpr int kAnyWait = -1;
 
-  // Round 0 ends with a forward that makes the first backward wait, not with idling.
+  // Round 0 ends with a forward that delays the first backward, rather than with idling.
   bool delays_first_backward = false;
-  // Weight gradients that do not fit a wait run all the same where the stage would
-  // otherwise idle more than the idlest.
+  // Weight gradients that do not fit into a wait run all the same if the stage would otherwise idle
+  // more than the stage that has idled most.
   bool fills_in_part = true;
-  // A stage two forwards ahead of the next one skips a forward that would make its own
-  // next backward wait longer; in quarters of that forward.
+  // A stage that is two forwards ahead of the next one skips a forward that would delay its own
+  // next backward by more than this many quarters of the forward's time.
   int tolerated_wait = kAnyWait;
-  // In round 0 stage s leaves memory for this many forwards, times s: its predecessors
-  // hold that many more. In halves.
+  // In round 0 stage s leaves memory free for s times half this many forwards, because the stages
+  // before it hold that many more.
   int reserve = 2;
-  // Weight gradients left over take memory in proportion to the rounds done, for
-  // otherwise they take it all at the start, and the last backwards come late.
+  // The weight gradients that are still to run may take memory only in proportion to the rounds
+  // done. Otherwise they take all of it at the start, and the last backwards come late.
   bool spreads_weights = false;
 };
 
-// The less the better, in this order.
+// How good orders are: less is better, and members count in this order.
 struct OrderScore {
   Duration longest_stage;
   int64_t peak_memory = 0;  // of any stage
@@ -47,26 +47,26 @@ struct OrderScore {
   friend auto operator<=>(const OrderScore&, const OrderScore&) = default;
 };
 
-// May be run again and again.
+// One object can run any number of times.
 class ZeroBubbleRounds {
  public:
-  // One chunk per stage; `memory` by stage. `costs` must outlive this.
+  // `costs` has one chunk per stage and must outlive this; `memory` is by stage.
   ZeroBubbleRounds(const PipelineCosts& costs, int micro_batches,
                    std::span<const PassMemory> memory);
 
-  // Nothing where the rules end with no memory for the next pass, or as soon as a stage
-  // takes longer than `bound`. `limits` are by stage. Fills `orders` where given.
+  // Returns nothing if a stage has no memory left for its next pass, or as soon as a stage takes
+  // longer than `bound`. `limits` are by stage. Writes the orders to `orders` unless it is null.
   std::optional<OrderScore> Run(const RoundRules& rules, std::span<const int64_t> limits,
                                 Duration bound, PassOrders* orders = nullptr);
 
  private:
   struct Stage {
     PassTimes times = {};
-    int64_t forward_memory = 0;  // that each kind of pass adds
+    int64_t forward_memory = 0;  // that a pass of this kind adds
     int64_t input_memory = 0;
     int64_t weight_memory = 0;
     Duration work = {};  // of all its passes
-    // of the run:
+    // Of the current run:
     int64_t limit = 0;
     Duration clock = {};
     Duration bubble = {};  // since its first start

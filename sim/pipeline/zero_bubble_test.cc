@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// Weight gradients hold half of what a forward does.
+// Weight gradients hold half of what a forward holds.
 constexpr PassMemory kMemory = {2, 1};
 
 std::string Letters(const PassOrder& order) {
@@ -40,7 +40,7 @@ OrderTimes TimeOfEqualStages(const PassOrders& orders, int micro_batches, const 
                     UniformCosts(stages, 1, times, Duration()));
 }
 
-// Two chunks of half a stage each.
+// Times stages of two chunks, which are half a stage each.
 OrderTimes TimeOfV(const PassOrders& orders, int micro_batches, Duration pass) {
   const int stages = static_cast<int>(orders.size());
   return TimeOrders(ChunkMap::Wave(stages, 2), orders, micro_batches,
@@ -82,7 +82,7 @@ TEST(ZeroBubbleTest, HandMadeOrdersTakeThePublishedTime) {
   }
 }
 
-// (p - 1)(F + B - W) and (p - 1)(F + B - 2W).
+// Stages idle (p - 1)(F + B - W) and (p - 1)(F + B - 2W).
 TEST(ZeroBubbleTest, HandMadeOrdersIdleAsTheClosedFormsSay) {
   const PassTimes times = {10_us, 12_us, 9_us};
   for (const int p : {2, 3, 5, 8}) {
@@ -120,7 +120,7 @@ TEST(ZeroBubbleTest, ALimitBelowOneMicroBatchIsRefused) {
   }
 }
 
-// Only one micro-batch at a time: nothing overlaps.
+// The first stage holds one micro-batch at a time, so nothing overlaps.
 TEST(ZeroBubbleTest, AStageThatHoldsOneMicroBatchHoldsUpAll) {
   const PipelineCosts costs = UniformCosts(2, 1, {1_us, 1_us, 1_us}, 0_us);
   const std::vector<PassMemory> memory(2, kMemory);
@@ -153,7 +153,8 @@ TEST(ZeroBubbleTest, VIdlesNowhereInTheMemoryOfOneForwardOneBackward) {
   }
 }
 
-// 1F1B holds p micro-batches of two chunks and idles 6(p - 1) passes.
+// In comparison, 1F1B holds p micro-batches of two chunks and idles for the time of 6(p - 1)
+// passes.
 TEST(ZeroBubbleTest, VHalfAndVMinTradeBubblesForMemory) {
   for (const int p : {4, 8, 16, 24}) {
     const int m = 6 * p;

@@ -1,12 +1,12 @@
-// How many micro-batches tell rules of a zero-bubble scheduler apart.
+// How many micro-batches are enough to compare rules of a zero-bubble scheduler.
 #pragma once
 
 #include <algorithm>
 
 namespace stagecraft {
 
-// A pipeline warms up and drains within some 2p micro-batches; what comes between repeats
-// itself. So rules are compared on these many, and only the best run for all.
+// A pipeline warms up and drains within about 2p micro-batches, and what lies between repeats. So
+// rules are compared on this many, and only the best are run for all.
 inline int TrialMicroBatches(int stages, int micro_batches) {
   constexpr int kPerStage = 4;
   constexpr int kLeast = 128;

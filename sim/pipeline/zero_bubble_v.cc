@@ -14,8 +14,8 @@ namespace {
 struct Attempt {
   const PipelineCosts* assumed;
   VFillRules rules;
-  std::vector<Duration> expected;  // bubbles
-  Duration longest_stage;          // on trial
+  std::vector<Duration> expected;  // bubbles, by stage
+  Duration longest_stage;          // with the trial's micro-batches
 };
 
 class VSearch {
@@ -26,8 +26,8 @@ class VSearch {
         micro_batches_(micro_batches),
         memory_(memory) {}
 
-  // Orders for equal times too: with these no stage runs out of memory, and now and then
-  // they are the better ones.
+  // Also tries orders made for equal times: with these no stage runs out of memory, and sometimes
+  // they are better.
   PassOrders Run() {
     for (const PipelineCosts* assumed : {&costs_, &equal_}) {
       for (const bool fills_backwards : {true, false}) {
@@ -45,7 +45,7 @@ class VSearch {
       auto result = greedy.Run(attempt.rules, attempt.expected);
       if (result.has_value()) return std::move(result->orders);
     }
-    CHECK(false);  // equal times always come to an end
+    CHECK(false);  // with equal times a run always ends
     return {};
   }
 
@@ -55,7 +55,8 @@ class VSearch {
     return 2 * stages() * std::max(memory_.after_forward, memory_.after_input);
   }
 
-  // Runs that expect the bubbles of the one before, while that makes them smaller.
+  // Repeats runs that expect the bubbles of the run before, as long as that makes the largest one
+  // smaller.
   void Try(const PipelineCosts* assumed, const VFillRules& rules) {
     const int trial = TrialMicroBatches(stages(), micro_batches_);
     ZeroBubbleVGreedy greedy(*assumed, trial, memory_, Limit());

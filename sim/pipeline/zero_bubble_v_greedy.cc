@@ -82,7 +82,8 @@ void ZeroBubbleVGreedy::HandOn(int s, Step step) {
   arrival_[step.phase][step.leg][Index(to, next)] = arrival;
 }
 
-// As many forwards as the way of the first micro-batch to the end leaves time for.
+// Runs as many forwards as fit into the time that the first micro-batch takes to the last stage and
+// back.
 void ZeroBubbleVGreedy::WarmUp() {
   for (int s = 0; s < stages(); ++s) Put(s, kFirstForward);
   for (int s = stages() - 1; s >= 0; --s) {
@@ -98,7 +99,7 @@ void ZeroBubbleVGreedy::WarmUp() {
   for (int s = 1; s < stages(); ++s) CatchUp(s, leg);
 }
 
-// Each stage will hold two chunks more than the one below.
+// Each stage needs room for two chunks more than the stage after it.
 bool ZeroBubbleVGreedy::HasRoomUpTo(int stage) const {
   for (int s = 0; s <= stage; ++s) {
     if (stages_[s].held + memory_.after_forward * (2 * s + 2) > limit_) return false;
@@ -106,8 +107,8 @@ bool ZeroBubbleVGreedy::HasRoomUpTo(int stage) const {
   return true;
 }
 
-// Forwards of this stage and those below, of either leg in turn, until this one has run
-// as many as the one above, and more of leg 1.
+// Runs forwards of this stage and of those after it, of the two legs in turn, until this stage has
+// run as many as the one before it, and more of leg 1.
 void ZeroBubbleVGreedy::CatchUp(int stage, int& leg) {
   const auto is_behind = [&] {
     const auto& own = stages_[stage].done[kForwards];

@@ -1,11 +1,11 @@
-// ZeroBubbleVGreedy: the greedy scheduler under ZeroBubbleVOrders, by one set of rules
-// at a time.
+// ZeroBubbleVGreedy: the greedy scheduler that ZeroBubbleVOrders() runs with one set of rules after
+// another.
 //
-// A micro-batch passes every stage twice on its way forward and twice on its way back:
-// leg 0 from the first stage to the last, leg 1 home again; forwards run chunk 0 and
-// then chunk 1, backwards chunk 1 and then chunk 0. After the warm-up every round runs
-// one backward and at most one forward of each stage; weight gradients fill the
-// waiting, first come, first served, and run at the latest when memory is needed.
+// A micro-batch passes every stage twice in its forward and twice in its backward: on leg 0 from
+// the first stage to the last, on leg 1 from the last back to the first. Forwards run chunk 0 and
+// then chunk 1, backwards chunk 1 and then chunk 0. After the warm-up, every round runs one
+// backward and at most one forward of each stage. Weight gradients fill idle time in the order in
+// which they become ready, and run at the latest when memory is needed.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@
 
 namespace stagecraft {
 
-// Which waits may be filled with weight gradients longer than the wait; those of leg 1
-// backwards always are.
+// Which waits may be filled with weight gradients that take longer than the wait. Those of
+// backwards on leg 1 always may.
 struct VFillRules {
   bool forwards = true;
   bool first_backwards = true;  // of leg 0
@@ -28,7 +28,7 @@ struct VFillRules {
 
 class ZeroBubbleVGreedy {
  public:
-  // Chunks of one `memory` each; a stage holds at most `limit`. `costs` must outlive this.
+  // Every chunk takes `memory`, and a stage holds at most `limit`. `costs` must outlive this.
   ZeroBubbleVGreedy(const PipelineCosts& costs, int micro_batches, const PassMemory& memory,
                     int64_t limit);
 
@@ -37,15 +37,15 @@ class ZeroBubbleVGreedy {
     std::vector<Duration> bubbles;  // by stage
     Duration LargestBubble() const;
   };
-  // Nothing where the stages end up without memory for what the others wait for. A stage
-  // may idle as long as the idlest has so far, or as the idlest did in an earlier run,
-  // whose bubbles are `expected`; empty: none.
+  // Returns nothing if stages run out of memory for passes that the others wait for. A stage may
+  // idle as long as the stage that has idled most so far, or as the one that idled most in an
+  // earlier run, whose bubbles are `expected` (empty: there was none).
   std::optional<Result> Run(const VFillRules& rules, const std::vector<Duration>& expected);
 
  private:
   static constexpr Duration kUnknown = Duration::Nanoseconds(-1);
   enum PhaseIndex { kForwards, kInputs };
-  // The next pass of its kind.
+  // The next pass of a phase on a leg.
   struct Step {
     PhaseIndex phase;
     int leg;
@@ -60,10 +60,10 @@ class ZeroBubbleVGreedy {
     Duration clock;
     Duration bubble;  // since its first start
     int64_t held = 0;
-    std::array<std::array<int, 2>, 2> arrived = {};  // by phase and leg: that can run
-    std::array<std::array<int, 2>, 2> done = {};     // of these, that have run
-    std::vector<Pass> pending;                       // weight gradients, as their inputs ran
-    size_t weights = 0;                              // of these, that have run
+    std::array<std::array<int, 2>, 2> arrived = {};  // by phase and leg: inputs so far
+    std::array<std::array<int, 2>, 2> done = {};     // those of them that have run
+    std::vector<Pass> pending;  // weight gradients, in the order of their input gradients
+    size_t weights = 0;         // those of them that have run
   };
 
   int stages() const { return static_cast<int>(costs_.times.size()); }
@@ -72,9 +72,9 @@ class ZeroBubbleVGreedy {
            static_cast<size_t>(micro_batch);
   }
   void Reset();
-  // When what the step waits for is there; kUnknown also where no such pass is left.
+  // When the input of the step arrives; kUnknown if it has not arrived yet or no such pass is left.
   Duration Arrival(int stage, Step step) const;
-  // Tells who waits for the step, which has just run.
+  // Passes the output of the step, which has just run, to the pass that waits for it.
   void HandOn(int stage, Step step);
   void WarmUp();
   bool HasRoomUpTo(int stage) const;
@@ -85,7 +85,7 @@ class ZeroBubbleVGreedy {
   std::optional<int> ForwardLeg(int stage) const;
   void MakeRoom(int stage, int64_t memory);
   void FillUntil(int stage, Duration arrival, bool in_part);
-  // Nothing happens where the pass cannot run yet, for what it waits for or for memory.
+  // Does nothing if the pass cannot run yet, because its input or memory is missing.
   void Put(int stage, Step step);
   void PutWeights(int stage);
 
@@ -93,7 +93,7 @@ class ZeroBubbleVGreedy {
   const int micro_batches_;
   const PassMemory memory_;
   const int64_t limit_;
-  // By phase, leg and Index(), of those that arrived.
+  // When inputs arrive, by phase, leg and Index(), of the passes whose inputs have arrived.
   std::array<std::array<std::vector<Duration>, 2>, 2> arrival_;
   std::vector<Stage> stages_;
   std::vector<Duration> expected_;  // by stage

@@ -1,4 +1,4 @@
-// Which stage has how many layers.
+// How many layers each stage gets.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace stagecraft {
 
-// Blocks per stage where the last one also holds the head: the stage with the
-// head gives blocks to the others until the fullest has least arithmetic; of equal
-// choices the one with most blocks beside the head; what does not divide goes to
-// later stages. At least two stages, and as many blocks.
+// Returns the number of transformer blocks of each stage if the last one also holds the head. That
+// stage gives blocks to the others until the stage with the most arithmetic has as little as
+// possible; of equal choices the one with most blocks beside the head counts. What does not divide
+// evenly goes to later stages. There must be at least two stages, and at least as many blocks as
+// stages.
 std::vector<int> BalancedBlocks(const Workload& workload, int64_t sequence, int stages);
 
-// Layers of every part of a chain, in execution order, of resolved degrees; throws
-// InputError where some part would have none.
+// Returns the number of layers of every part of a chain, in execution order. `degrees` must be
+// resolved. Throws InputError if a part would have no layers.
 std::vector<int> PartLayers(const PlanDegrees& degrees, const Workload& workload);
-// Gives the stages of a plan so many layers of each part of its chains (PartLayers()).
+// Gives the stages of a plan these numbers of layers, one for each part of a chain (PartLayers()).
 void PlaceLayers(const std::vector<int>& part_layers, const ChunkMap& map, Plan& plan);
 
 }  // namespace stagecraft

@@ -36,7 +36,8 @@ RankStrides StridesOf(const PlanDegrees& d) {
   return strides;
 }
 
-// The ranks of (dp, pp): tensor index fastest, then context.
+// Returns the ranks with this dp and pp index: the tensor index varies fastest, then the context
+// index.
 std::vector<int> RanksOf(const PlanDegrees& d, const RankStrides& strides, int data, int pipeline) {
   std::vector<int> ranks;
   ranks.reserve(static_cast<size_t>(d.context) * d.tensor);
@@ -49,7 +50,7 @@ std::vector<int> RanksOf(const PlanDegrees& d, const RankStrides& strides, int d
   return ranks;
 }
 
-// By replica of a stage.
+// Returns the ranks of each replica of a stage.
 std::vector<std::vector<int>> StageRanks(const PlanDegrees& d, const RankStrides& strides,
                                          int stage) {
   std::vector<std::vector<int>> replicas;

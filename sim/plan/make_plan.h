@@ -1,4 +1,4 @@
-// What MakePlan() does, on devices of one's choice.
+// MakePlan() for a choice of devices.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace stagecraft {
 
-// The ranks of a replica of a stage, of resolved degrees; without PlanDegrees::stage_replicas.
+// Returns the ranks of a replica of a stage; `degrees` must be resolved and have no stage_replicas.
 std::vector<int> ReplicaRanks(const PlanDegrees& degrees, int stage, int replica);
 
-// As MakePlan(), with rank r on devices[r], which are distinct devices of the cluster, at least as
-// many as the plan has ranks.
+// The same as MakePlan(), but with rank r on devices[r]. These must be distinct devices of the
+// cluster, at least as many as the plan has ranks.
 Plan MakePlanOn(std::span<const int> devices, const PlanDegrees& degrees, const Workload& workload,
                 const Cluster& cluster);
 

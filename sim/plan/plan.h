@@ -60,7 +60,7 @@ struct Plan : StepOptions {
   int64_t micro_batches() const { return global_batch / micro_batch; }
   // Bytes of one parameter in the precision of computation; 8-bit GEMMs cast 16-bit weights.
   int64_t WorkingBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
-  // How many bytes it moves to cast this many elements for GEMMs; none if there is no cast.
+  // The bytes that are moved to cast this many elements for GEMMs; none if there is no cast.
   Bytes CastBytes(int64_t elements) const {
     return precision == DType::kFp8 ? stagecraft::CastBytes(fp8_recipe, elements) : Bytes();
   }
@@ -123,9 +123,9 @@ struct PlanDegrees : StepOptions {
   std::vector<int> replica_micro_batches = {};
 };
 
-// Builds the plan that fills the whole cluster, but for devices that serve
-// (SyncOptions::servers). Throws InputError with the
-// arithmetic where degrees, batch or layers do not fit.
+// Builds the plan that fills the whole cluster, except for devices that serve
+// (SyncOptions::servers). Throws InputError with the arithmetic if degrees, batch or layers do not
+// fit.
 Plan MakePlan(const PlanDegrees& degrees, const Workload& workload, const Cluster& cluster);
 
 // Layers of a stage other than the first and the last of the network.

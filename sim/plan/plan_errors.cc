@@ -102,7 +102,8 @@ void CheckExperts(const Plan& plan, const Workload& workload, Errors& errors) {
   }
 }
 
-// If replicas take unequal shares, there must be one number for each, and all of the step.
+// If replicas take unequal shares, there must be one number for each replica, which add up to the
+// micro-batches of a step.
 void CheckShares(const Plan& plan, Errors& errors) {
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const std::vector<int>& counts = plan.stages[s].replica_micro_batches;

@@ -81,7 +81,7 @@ Stage StageFromProto(const StageProto& proto, const PlanPlace& place, std::set<i
   return stage;
 }
 
-// Along every chain each part begins where the one before ended.
+// Checks that along every chain each part begins where the one before it ends.
 void CheckLayersFollow(const Plan& plan, const std::string& file) {
   const std::vector<Stage>& stages = plan.stages;
   const size_t chunks = stages[0].chunks.size();

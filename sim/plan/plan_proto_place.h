@@ -1,4 +1,4 @@
-// Where a value of a PlanProto stands, for error messages about it.
+// PlanPlace: the place of a value in a PlanProto, for error messages about it.
 #pragma once
 
 #include <fmt/core.h>

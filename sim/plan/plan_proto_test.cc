@@ -35,11 +35,11 @@ Plan Read(const std::string& text, const std::string& extension = ".textproto") 
   return PlanFromProto(proto, SmallWorkload(), SmallCluster(), "plan" + extension);
 }
 
-// The two must be told apart field by field: Plan has no ==.
+// Plan has no ==, so plans are compared by their protos, field by field.
 std::string Bytes(const Plan& plan) { return ToProto(plan).DebugString(); }
 
 constexpr const char* kBatch = "micro_batch: 1 global_batch: 16 sequence: 2048 ";
-// Two stages of 4 layers; 2 x 4 devices each.
+// Two stages of 4 layers with 2 x 4 devices each.
 constexpr const char* kFirst =
     "stages { chunks { first: 0 count: 4 } tensor_parallel: 4 "
     "replicas { devices: [0, 1, 2, 3] } replicas { devices: [4, 5, 6, 7] } } ";
@@ -47,7 +47,7 @@ constexpr const char* kSecond =
     "stages { chunks { first: 4 count: 4 } tensor_parallel: 4 "
     "replicas { devices: [8, 9, 10, 11] } replicas { devices: [12, 13, 14, 15] } } ";
 
-TEST(PlanProtoTest, DegreesAndStagesSayTheSame) {
+TEST(PlanProtoTest, DegreesAndStagesGiveTheSamePlan) {
   const Plan stages = Read(std::string(kBatch) + kFirst + kSecond);
   const Plan degrees = Read(std::string(kBatch) + "degrees { tp: 4 pp: 2 }");
   EXPECT_EQ(Bytes(stages), Bytes(degrees));
@@ -56,7 +56,7 @@ TEST(PlanProtoTest, DegreesAndStagesSayTheSame) {
   EXPECT_EQ(stages.gradient_bytes, 4);
 }
 
-TEST(PlanProtoTest, RecomputedLayersAreSaidEitherWay) {
+TEST(PlanProtoTest, RecomputedLayersCanBeGivenInTwoWays) {
   const Plan block = Read(std::string(kBatch) +
                           "degrees { tp: 4 pp: 2 recompute: FULL recompute_num_layers: [2, 1] }");
   const Plan listed = Read(std::string(kBatch) +
@@ -97,7 +97,7 @@ TEST(PlanProtoTest, StageLayersAreBlocksOfEachStage) {
   EXPECT_EQ(plan.stages[1].chunks[0], (LayerRange{3, 5}));
 }
 
-// Unequal stages: replicas, degrees, recomputation, idle devices.
+// Also stages that differ in replicas, degrees and recomputation, and idle devices.
 TEST(PlanProtoTest, RoundTripKeepsEveryField) {
   std::vector<Plan> plans = {
       Read(std::string(kBatch) + kFirst + kSecond),
@@ -175,10 +175,10 @@ void ExpectRefused(const BadPlan& bad) {
   }
 }
 
-// `text` after the batch numbers.
+// Makes a plan from the batch numbers with `text` after them.
 BadPlan After(const std::string& text, const std::string& want) { return {kBatch + text, want}; }
 
-// A second stage with these chunks and devices.
+// Adds a second stage with these chunks and devices.
 std::string Second(const std::string& chunks, const std::string& devices) {
   return std::string(kFirst) + "stages { tensor_parallel: 4 " + chunks + " replicas { devices: [" +
          devices + "] } } ";
@@ -329,7 +329,7 @@ TEST(PlanProtoTest, PlansThatNeverFlushKeepTheirOptions) {
   EXPECT_TRUE(again.vertical_sync());
 }
 
-// Files spell out what names abbreviate.
+// The name of a schedule in files, which spell out what names abbreviate.
 std::string NameInFiles(PipelineSchedule schedule) {
   std::string name = Name(schedule);
   if (name == "1f1b") return "ONE_FORWARD_ONE_BACKWARD";

@@ -17,7 +17,7 @@ void CheckPositive(const char* name, int64_t value, int64_t most) {
   }
 }
 
-// All devices except servers; with a given dp no more than it takes.
+// Returns the number of devices that are no servers; if dp is given, no more than it uses.
 int64_t WorkingDevices(const PlanDegrees& d, int64_t model, const Cluster& cluster) {
   const int64_t all = d.devices > 0 ? d.devices : cluster.device_count();
   if (d.gradient_sync.servers <= 0) return all;
@@ -27,7 +27,7 @@ int64_t WorkingDevices(const PlanDegrees& d, int64_t model, const Cluster& clust
   return d.data > 0 && d.data * model <= left ? d.data * model : left;
 }
 
-// Replicas that differ from stage to stage say everything that dp would say.
+// Numbers of replicas for each stage replace dp.
 void ResolveStageReplicas(const Cluster& cluster, PlanDegrees& d) {
   int64_t replicas = 0;
   for (const int count : d.stage_replicas) {

@@ -1,4 +1,4 @@
-// What of a plan's degrees follows from the others.
+// Derives the degrees of a plan that follow from the others.
 #pragma once
 
 #include "sim/cluster/cluster.h"
@@ -6,8 +6,8 @@
 
 namespace stagecraft {
 
-// Degrees with what is derived from others: data, zero and the like. Throws
-// InputError with the arithmetic where they do not go together.
+// Returns the degrees together with those that are derived from others: data, zero and the like.
+// Throws InputError with the arithmetic if they contradict each other.
 PlanDegrees ResolveDegrees(const PlanDegrees& degrees, const Cluster& cluster);
 
 }  // namespace stagecraft

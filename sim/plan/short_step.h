@@ -14,9 +14,10 @@ struct ShortStep {
   int64_t group = 1;         // how many micro-batches its pipeline schedules take together
 };
 
-// Has enough micro-batches to fill the pipeline, settle and drain it. No value if that is most of
-// the plan's micro-batches, if its pipeline schedule does not alternate forwards and backwards
-// micro-batch after micro-batch (1F1B and interleaved 1F1B do), or if its pipelines are not alike.
+// Returns a step with enough micro-batches to fill the pipeline, settle and drain it. No value if
+// that is most of the plan's micro-batches, if the plan's pipeline schedule does not alternate
+// forwards and backwards micro-batch after micro-batch (1F1B and interleaved 1F1B do), or if its
+// pipelines are not alike.
 std::optional<ShortStep> ShortenStep(const Plan& plan);
 
 }  // namespace stagecraft

@@ -14,9 +14,9 @@
 namespace stagecraft {
 
 // What updates the parameters. All keep a 32-bit master copy if the parameters are narrower. kAdam
-// has two moments besides it, kSgd one momentum, kPlainSgd none. kAdam8Bit has two moments of 8
-// bits, with a 32-bit scale for every 256 numbers (block-wise quantisation, Dettmers et al., "8-bit
-// Optimizers", ICLR 2022, in the blocks of bitsandbytes since 0.44), for small tensors and
+// has two moments besides it, kSgd one momentum, kPlainSgd none. kAdam8Bit has two moments of
+// 8 bits, with a 32-bit scale for every 256 numbers (block-wise quantisation, Dettmers et al.,
+// "8-bit Optimizers", ICLR 2022, in the blocks of bitsandbytes since 0.44), for small tensors and
 // embeddings too.
 enum class Optimizer { kAdam, kSgd, kAdam8Bit, kPlainSgd };
 const char* Name(Optimizer optimizer);
@@ -31,8 +31,8 @@ Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters);
 enum class Fp8Recipe { kDelayed, kCurrent, kMx };
 const char* Name(Fp8Recipe recipe);
 
-// How many bytes it moves to cast 16-bit elements: they are read, and written as rows and, for the
-// weight gradient, as columns.
+// The bytes that are moved to cast 16-bit elements: these are read, and written as rows and, for
+// the weight gradient, as columns.
 Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
 
 // Bytes of an element of a gradient if nothing else is asked for.

@@ -70,7 +70,7 @@ void CheckRanks(const SyncOptions& sync, size_t stage, int64_t ranks, Errors& er
   }
 }
 
-// The least and the most ranks of a group on any of its nodes, if these numbers differ.
+// The least and the most ranks that a group has on any of its nodes, if these numbers differ.
 using Uneven = std::optional<std::pair<int, int>>;
 
 // Looks at every group of a stage that reduces gradients together: all data-parallel ranks of each

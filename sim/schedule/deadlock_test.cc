@@ -8,7 +8,8 @@
 namespace stagecraft {
 namespace {
 
-// Two ranks, each with a forward and a backward. Rank 0 sends forward before it receives.
+// Two ranks that each run a forward and a backward, in any order. Rank 1 needs the forward of rank
+// 0, rank 0 the backward of rank 1.
 class TwoRanks {
  public:
   TwoRanks() {

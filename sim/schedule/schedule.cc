@@ -96,7 +96,7 @@ Schedule Schedule::Builder::Build() {
   return std::move(schedule_);
 }
 
-// Rows of successors by counting sort; each keeps the order of insertion.
+// Makes the rows of successors by counting sort; each row keeps the order of insertion.
 void Schedule::Builder::BuildSuccessors() {
   const int tasks = schedule_.task_count();
   schedule_.predecessors_.assign(tasks, 0);

@@ -40,7 +40,7 @@ class Schedule {
   std::span<const TaskId> order(Lane lane) const { return Row(order_begin_, order_, Index(lane)); }
   const Tag& tag(TaskId t) const { return tags_[t]; }
   OpSequenceId op_sequence(TaskId t) const { return op_sequence_[t]; }  // -1: no ops
-  // Who takes part, as an index into communicators(); -1: only the task's own ranks.
+  // The devices that take part, as an index into communicators(); -1: only the task's own ranks.
   int32_t communicator(TaskId t) const { return communicator_[t]; }
   std::span<const DeviceGroups> communicators() const { return communicators_; }
 
@@ -104,7 +104,7 @@ class Schedule::Builder {
 
   int32_t AddCommunicator(DeviceGroups groups);
   void SetCommunicator(TaskId task, int32_t communicator);
-  OpId AddOp(const Op& op);  // callers keep ops distinct where it matters
+  OpId AddOp(const Op& op);  // callers keep ops distinct if that matters
   // `flags` are by op, or empty if no op has any.
   OpSequenceId AddOpSequence(std::span<const OpId> ops, std::span<const uint8_t> flags = {});
   Lane AddLane(const LaneInfo& info);

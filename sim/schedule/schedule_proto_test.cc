@@ -109,7 +109,7 @@ TEST(ScheduleProtoTest, ARoundTripGivesAnEqualSchedule) {
   EXPECT_EQ(again.lane_infos()[1].kind, LaneKind::kSendNext);
 }
 
-TEST(ScheduleProtoTest, AnUndescribedLaneComesBackOfNoRank) {
+TEST(ScheduleProtoTest, AnUndescribedLaneComesBackWithoutARank) {
   Schedule::Builder s;
   s.Add(Lane{1});
   const Schedule again = ScheduleFromProto(ToProto(s.Build()));

@@ -16,7 +16,7 @@ constexpr int32_t Index(Lane lane) { return static_cast<int32_t>(lane); }
 enum class Phase : uint8_t {
   kForward,
   kBackward,       // gradients of inputs and of weights
-  kBackwardInput,  // where a pipeline schedule runs the two separately
+  kBackwardInput,  // if a pipeline schedule runs the two separately
   kBackwardWeight,
   kSendForward,   // activations to the next stage
   kSendBackward,  // gradients to the previous stage
@@ -30,11 +30,11 @@ enum class Phase : uint8_t {
 };
 inline constexpr int kPhaseCount = static_cast<int>(Phase::kFetch) + 1;
 const char* Name(Phase phase);
-// Whether it takes gradients from the part behind and hands them on.
+// Whether it takes gradients from the next part and hands them on to the previous one.
 constexpr bool IsBackward(Phase phase) {
   return phase == Phase::kBackward || phase == Phase::kBackwardInput;
 }
-// Whether it leaves a micro-batch's weight gradients behind.
+// Whether it computes the weight gradients of a micro-batch.
 constexpr bool MakesWeightGradients(Phase phase) {
   return phase == Phase::kBackward || phase == Phase::kBackwardWeight;
 }

@@ -40,7 +40,7 @@ TimelineRecord Example() {
   return record;
 }
 
-TEST(TimelineRecordProtoTest, ARoundTripKeepsAllOfIt) {
+TEST(TimelineRecordProtoTest, ARoundTripKeepsTheWholeRecord) {
   const TimelineRecord again = TimelineRecordFromProto(ToProto(Example()), "run.pb");
   EXPECT_EQ(again.schedule.task_count(), 2);
   EXPECT_EQ(again.timeline.makespan(), 4_us);
@@ -69,7 +69,7 @@ TEST(TimelineRecordProtoTest, WhatIsNotKnownMayBeLeftOut) {
   EXPECT_FALSE(again.measurement);
 }
 
-TEST(TimelineRecordProtoTest, OneListOfOpTimesIsOfAllRanks) {
+TEST(TimelineRecordProtoTest, OneListOfOpTimesHoldsForAllRanks) {
   TimelineProto proto = ToProto(Example());
   proto.mutable_op_times()->RemoveLast();
   proto.clear_op_times_of_rank();
@@ -77,7 +77,7 @@ TEST(TimelineRecordProtoTest, OneListOfOpTimesIsOfAllRanks) {
             (std::vector<int>{0, 0}));
 }
 
-// The sentence where `change` has damaged the example.
+// The error message of reading the example after `change` has damaged it.
 std::string ErrorBy(const std::function<void(TimelineProto&)>& change) {
   TimelineProto proto = ToProto(Example());
   change(proto);

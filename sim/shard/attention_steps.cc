@@ -79,12 +79,12 @@ class AttentionEmitter {
     Add(Op::Collective(kind, Bytes(elements * spec_.ElementBytes()), spec_.context_fabric),
         static_cast<uint8_t>(kContextGroup | flags));
   }
-  // Keys and values of the whole sequence on one rank.
+  // The elements of keys and values of the whole sequence on one rank.
   int64_t KeyValueElements() const {
     return spec_.micro_batch * Keys() * 2 * DivideUp(o_.kv_heads, spec_.tensor) * o_.head_size;
   }
-  // Before attention, and mirrored after its backward: queries, keys and values go one way, the
-  // output the other way.
+  // Exchanges rows for heads: queries, keys and values go one way before attention, the output goes
+  // the other way after it, and the gradients in the backward do the reverse.
   void ExchangeHeads() {
     const int64_t rows = spec_.micro_batch * Queries();
     const int64_t kv = 2 * DivideUp(o_.kv_heads, spec_.tensor);
@@ -92,7 +92,7 @@ class AttentionEmitter {
     AddContext(OpKind::kAllToAll, rows * (heads + kv) * o_.head_size);
     AddContext(OpKind::kAllToAll, rows * heads * o_.head_size);
   }
-  // What must have arrived before the GEMMs, or travels beside them.
+  // Adds what must have arrived before the GEMMs, or travels beside them.
   void BeginForward() {
     if (spec_.context == 1) return;
     if (IsUlysses()) return ExchangeHeads();

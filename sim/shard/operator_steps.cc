@@ -50,7 +50,7 @@ class Emitter {
       case OperatorKind::kRecurrent:
         return RecurrentBackward();
       case OperatorKind::kConvolution:
-        Convolve();  // of the input
+        Convolve();  // for the input gradient
         return Convolve(kWeightGradient);
       case OperatorKind::kAttention:
         return AppendAttentionBackward(o_, spec_, steps_);

@@ -36,7 +36,7 @@ Op OptimizerOp(const Plan& plan, int stage, const ParameterCount& parameters, in
   int layers = 0;
   for (const LayerRange& range : plan.stages[stage].chunks) layers += range.count;
   const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
-  // Every rank casts the parameters with which it computes once in each step.
+  // Every rank casts the parameters with which it computes once in each training step.
   const int64_t bytes = UpdateBytes(plan, own) + plan.CastBytes(parameters.Total()).count();
   return Op::Optimizer(Bytes(bytes), launches);
 }

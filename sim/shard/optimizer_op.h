@@ -9,13 +9,13 @@
 
 namespace stagecraft {
 
-// How many parameters one rank updates. `parameters` are those of a stage on the rank, before the
-// `data_ranks` that hold the same ones share them.
+// Returns how many parameters one rank updates. `parameters` are those of a stage on the rank,
+// before they are divided among the `data_ranks` that hold the same ones.
 int64_t UpdatedParameters(const Plan& plan, int stage, const ParameterCount& parameters,
                           int64_t data_ranks);
 
-// `parameters` are those of a stage on one of its ranks, before the `data_ranks` that hold the same
-// ones share their update.
+// Returns the update of one rank as an op. `parameters` are those of a stage on the rank, before
+// their update is divided among the `data_ranks` that hold the same ones.
 Op OptimizerOp(const Plan& plan, int stage, const ParameterCount& parameters, int64_t data_ranks);
 
 }  // namespace stagecraft

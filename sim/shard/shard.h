@@ -36,7 +36,7 @@ struct ShardSpec {
   double expert_imbalance = 1;
 
   // Rows of one micro-batch on one rank, for an operator that is not split by rows: micro_batch x
-  // positions (0: the sequence) / context; on the rank that has most of them.
+  // positions (0: the sequence) / context; on the rank that has the most of them.
   int64_t Rows(int64_t positions = 0) const {
     return DivideUp(micro_batch * (positions > 0 ? positions : sequence), context);
   }
@@ -60,23 +60,23 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// The passes of one layer. `backward` repeats scores under selective recomputation; a layer that
-// recomputes whole runs `forward` again before it. Input gradients come before weight gradients,
-// operator by operator.
+// The passes of one layer. `backward` repeats scores under selective recomputation; a layer that is
+// recomputed as a whole runs `forward` again before it. Input gradients come before weight
+// gradients, operator by operator.
 struct LayerSteps {
   Steps forward;
   Steps backward;
 };
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 
-// Whether all operators of the layer run again before its backward.
+// Returns whether all operators of the layer run again before its backward.
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
 
-// The range with which a layer of the workload recomputes; it has no layers if the layer keeps what
-// its backward needs.
+// Returns the range of layers with which a layer of the workload is recomputed; it is empty if the
+// layer keeps what its backward needs.
 LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer);
 
-// `spec` as that layer sees it: `recompute` says whether this layer recomputes whole.
+// Returns `spec` for that layer: `recompute` says whether it is recomputed as a whole.
 ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer);
 
 // Weights and biases on one rank: those that every data-parallel rank holds, and those of experts,
@@ -96,11 +96,11 @@ struct ParameterCount {
 // Includes tied parameters. Split tensors are padded to a multiple of the degree that splits them.
 ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert);
 
-// What a layer hands to the next on another stage, per device: its rows, divided if sequence
-// parallelism divides them.
+// Returns what each device hands from a layer to the next one on another stage: its rows, divided
+// if sequence parallelism divides them.
 Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec);
 
-// FLOPs that recomputation adds to one forward of a layer on one rank.
+// Returns the FLOPs that recomputation adds to one forward of a layer on one rank.
 FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec);
 
 }  // namespace stagecraft

@@ -10,7 +10,7 @@ namespace stagecraft {
 
 namespace {
 
-// PipeDream's 1F1B-RR: as many micro-batches are in flight as this stage and those behind it have
+// PipeDream's 1F1B-RR: as many micro-batches are in flight as this stage and those after it have
 // replicas. Replicas that run every pass together run a backward only when all gradients of their
 // round have come back, for which the next stage may need whole rounds of its own: they have whole
 // rounds in flight, at least as many micro-batches as the next stage and one round more.
@@ -152,7 +152,7 @@ std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& wo
   std::vector<ParameterCount> of_kind;
   for (const LayerKind& kind : workload.kinds) {
     of_kind.push_back(ShardParameters(kind, s.tensor_parallel, s.expert_parallel));
-    // On the embedding's rank what is tied to it is the same tensor.
+    // On the rank of the embedding, whatever is tied to it is the same tensor.
     if (!holds_embedding) continue;
     of_kind.back().dense -= DivideUp(kind.tied_parameters, s.tensor_parallel);
   }

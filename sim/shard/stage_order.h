@@ -12,27 +12,29 @@
 
 namespace stagecraft {
 
-// The passes of a replica of a stage, in order; if HasSeparatePipelines(), PassOrdersOf() gives
-// those of all stages at once.
+// Returns the passes of a replica of a stage, in order; if HasSeparatePipelines(),
+// PassOrdersOf() gives those of all stages at once.
 PassOrder StageOrder(const Plan& plan, int stage, int replica);
 PassOrders PassOrdersOf(const Plan& plan, int replica);
 
-// The pipeline schedule that the plan asks for by name, even if the plan lists passes itself;
-// without backwards if the plan runs none. `inputs` are those of MakePassOrders().
+// Returns the pass orders of the pipeline schedule that the plan names, even if the plan lists
+// passes itself; without backwards if the plan runs none. `inputs` are those of MakePassOrders().
 PassOrders MakePipelineSchedules(const Plan& plan, int replica, const PassOrderInputs* inputs);
 
-// How the ranks of a stage divide its layers, regardless of what their groups see of the cluster.
+// Returns how the ranks of a stage divide its layers, regardless of how their groups see the
+// cluster.
 ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage);
 
-// How a replica of a stage divides its layers on this cluster. Of the groups that exchange side by
-// side, in lockstep, the slowest counts.
+// Returns how a replica of a stage divides its layers on this cluster. Of groups that exchange side
+// by side, in lockstep, the slowest counts.
 ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& cluster, int stage,
                      int replica);
 
-// The devices with tensor index `tensor` in every replica and context index of a stage.
+// Returns the devices with tensor index `tensor` in every replica and at every context index of a
+// stage.
 std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
 
-// Parameters of a stage on one of its ranks, by chunk.
+// Returns the parameters of a stage on one of its ranks, by chunk.
 std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
 
 }  // namespace stagecraft

@@ -16,7 +16,7 @@
 namespace stagecraft {
 namespace {
 
-// Copies take what they say.
+// A model in which copies take the time that their op states.
 class CopyModel : public PlainModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
@@ -33,7 +33,7 @@ struct Simulated {
   Timeline timeline;
 };
 
-// Eight GPUs of one node.
+// Runs plans on the eight GPUs of one node.
 class ActivationOffloadTest : public ::testing::Test {
  protected:
   static Cluster MakeNodeOf(Bandwidth port) {
@@ -81,8 +81,10 @@ class ActivationOffloadTest : public ::testing::Test {
   const Cluster usual_ = MakeNodeOf(Bandwidth(25e9));
 };
 
-// With passes f and b long and copies c, longer than both, GPipe's two first of four go:
-// F0 F1 [out 0: F2 waits] [out 1: F3 waits] F3 B3 [in 1] [in 0: B0 waits] B0.
+// Passes take f and b, and copies c, which is longer than both. Of GPipe's four micro-batches the
+// first two are offloaded:
+//
+//   F0 F1 [out 0: F2 waits] [out 1: F3 waits] F3 B3 [in 1] [in 0: B0 waits] B0
 TEST_F(ActivationOffloadTest, WhatCannotHideMakesTheStepLonger) {
   PlanDegrees degrees = Shared(1, 1, 4);
   degrees.schedule = PipelineSchedule::kGpipe;
@@ -109,7 +111,8 @@ TEST_F(ActivationOffloadTest, NoShareChangesNothing) {
   EXPECT_TRUE(OrderOf(Run(Make(with_room), usual_).schedule, LaneKind::kHostOut).empty());
 }
 
-// A port without end costs nothing; one of 4 GB/s at most what it does on the longest path.
+// A port of unlimited bandwidth costs nothing; one of 4 GB/s costs at most the time of copies on
+// the critical path.
 TEST_F(ActivationOffloadTest, AStepIsLongerByCopiesOnItsCriticalPathAtMost) {
   const Plan plan = Make(Shared(1, 4, 16));
   const Duration without = Run(Make(Shared(0, 4, 16)), usual_).timeline.makespan();
@@ -167,7 +170,8 @@ TEST_F(ActivationOffloadTest, WithoutWaitsForABackwardNothingIsCopied) {
             Run(Make(Shared(0, 1, 16)), usual_).timeline.Fingerprint());
 }
 
-// Eight in flight become two and, where warm-up ends, a third that is back already.
+// Eight micro-batches in flight become two and, where the warm-up ends, a third that is already
+// back.
 TEST_F(ActivationOffloadTest, TheFirstStageHoldsThreeMicroBatchesOfEight) {
   const Plan whole = Make(Shared(1, 8, 32));
   const StageMemory with = EstimateMemory(whole, workload_, usual_)[0];
@@ -178,7 +182,7 @@ TEST_F(ActivationOffloadTest, TheFirstStageHoldsThreeMicroBatchesOfEight) {
   EXPECT_NEAR(half.activations.gib() / without.activations.gib(), 5.5 / 8, 0.01);
   EXPECT_NEAR(with.host.gib() / without.activations.gib(), 1, 0.01);
   EXPECT_NEAR(half.host.gib() / with.host.gib(), 0.5, 1e-6);
-  // The last stage's backwards follow at once.
+  // The last stage runs each backward right after its forward.
   EXPECT_EQ(EstimateMemory(whole, workload_, usual_)[7].host, Bytes());
 }
 

@@ -26,7 +26,7 @@ void ExpectAsTheFormulaSays(const SimulatedPlan& run) {
   }
 }
 
-// F0 F1 B0 U F2 B1 U F3 ...: a mini-batch every 30 us, as the slower stage takes.
+// F0 F1 B0 U F2 B1 U F3 ...: a mini-batch takes 30 us, as in the slower stage.
 TEST(AsynchronousLoweringTest, TheSlowestStageNeverRests) {
   const SimulatedPlan run =
       SimulateChain({{1, 5_us, 15_us}, {1, 10_us, 20_us}}, PipelineSchedule::kPipeDream);
@@ -38,7 +38,7 @@ TEST(AsynchronousLoweringTest, TheSlowestStageNeverRests) {
   ExpectAsTheFormulaSays(run);
 }
 
-// Without replicas nothing hides an update: it stands in the way of the next forward.
+// Without replicas nothing hides an update, so it delays the next forward.
 TEST(AsynchronousLoweringTest, UpdatesFollowTheirBackwards) {
   ProfileModel model;
   model.update = 3_us;
@@ -48,8 +48,8 @@ TEST(AsynchronousLoweringTest, UpdatesFollowTheirBackwards) {
   EXPECT_EQ(run.state.step.breakdown.optimizer, 3_us);
 }
 
-// A stage of one: three replicas take 30 us for a mini-batch each, then 5 us until their
-// gradients are summed up and 1 us to update.
+// Each stage has three replicas. In the slower one they take 30 us for a mini-batch each, then 5 us
+// until their gradients are summed up and 1 us to update.
 TEST(AsynchronousLoweringTest, ReplicasAgreeBeforeTheNextForward) {
   ProfileModel model;
   model.reduction = 5_us;
@@ -73,8 +73,8 @@ TEST(AsynchronousLoweringTest, VerticalSyncKeepsMoreVersions) {
   EXPECT_EQ(run.state.StepTime(), 30_us);
 }
 
-// The two plans of the paper: 15 replicas of the convolutional layers and one of the rest,
-// and a stage a device.
+// The two plans of the paper: 15 replicas of the convolutional layers and one of the other layers,
+// and one stage per device.
 TEST(AsynchronousLoweringTest, Vgg16AndGnmtOfPipeDream) {
   if (!HasSharedData()) GTEST_SKIP() << "STAGECRAFT_SHARED is not set";
   const std::string folder = "planning/pipedream/graphs/";
@@ -97,7 +97,7 @@ TEST(AsynchronousLoweringTest, Vgg16AndGnmtOfPipeDream) {
   EXPECT_EQ(straight.state.drift, 0);
 }
 
-// Batch t meets version t - 1 in every stage.
+// Batch t uses version t - 1 in every stage.
 TEST(AsynchronousLoweringTest, DoubleBuffersAreOneUpdateLate) {
   const SimulatedPlan run = SimulateChain({{1, 10_us, 20_us}, {1, 10_us, 20_us}, {1, 5_us, 5_us}},
                                           PipelineSchedule::kPipeDream2bw, {}, 4);
@@ -105,7 +105,7 @@ TEST(AsynchronousLoweringTest, DoubleBuffersAreOneUpdateLate) {
   ExpectAsTheFormulaSays(run);
 }
 
-// A whole batch of passes hides the reduction of the one before.
+// The passes of a whole batch hide the reduction of the batch before.
 TEST(AsynchronousLoweringTest, DoubleBuffersHideReductions) {
   ProfileModel model;
   model.reduction = 100_us;
@@ -115,7 +115,7 @@ TEST(AsynchronousLoweringTest, DoubleBuffersHideReductions) {
   EXPECT_EQ(AsynchronyOf(hidden.plan, hidden.workload, 0).gradients, 2);
   for (int stage = 0; stage < 2; ++stage) {
     EXPECT_EQ(AsynchronyObserver(hidden, stage).Staleness(), 1);
-    // The last stage has no pass running when it changes from one to the other.
+    // The last stage runs no pass while it changes from one version to the other.
     EXPECT_EQ(AsynchronyObserver(hidden, stage).Versions(), 2 - stage);
   }
   Plan plan = hidden.plan;
@@ -125,7 +125,7 @@ TEST(AsynchronousLoweringTest, DoubleBuffersHideReductions) {
   EXPECT_EQ(AsynchronyOf(plan, exposed.workload, 0).gradients, 1);
 }
 
-// Sums that up to six replicas divide.
+// Multiples of 60 ns, so that sums of them can be divided by up to six replicas.
 Duration RandomTime(Random& random) { return Duration::Nanoseconds(60 * random.Integer(1, 100)); }
 
 Duration SlowestStagesPace(const std::vector<TestStage>& stages, const Plan& plan) {
@@ -147,8 +147,8 @@ std::vector<TestStage> RandomStages(int count, Random& random) {
   return stages;
 }
 
-// Nobody waits but for the slowest stage where all have as many replicas, or where rounds
-// of the last of two stages fill those of the first.
+// Stages wait only for the slowest one if all have equally many replicas, or if the rounds of the
+// second of two stages fill those of the first.
 TEST(AsynchronousLoweringTest, PipelinesRunAtTheirSlowestStagesPace) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     Random random = Random(5).Child("straight", seed);
@@ -165,8 +165,9 @@ TEST(AsynchronousLoweringTest, PipelinesRunAtTheirSlowestStagesPace) {
   }
 }
 
-// No deadlock and the same counts. Rounds of different lengths wait for each other, so the
-// slowest stage's pace is a bound only, and what repeats may be longer than a round.
+// There is no deadlock, and the counts are the same. Rounds of different lengths wait for each
+// other, so the pace of the slowest stage is only a bound, and the period may be longer than a
+// round.
 TEST(AsynchronousLoweringTest, AnyReplicasKeepWhatTheFormulasSay) {
   for (uint64_t seed = 0; seed < 100; ++seed) {
     Random random = Random(7).Child("replicas", seed);

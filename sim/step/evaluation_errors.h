@@ -19,14 +19,13 @@ namespace stagecraft {
 std::vector<std::string> FindEvaluationErrors(const Evaluation& evaluation, const Plan& plan,
                                               const Workload& workload, const Cluster& cluster);
 
-// Throws std::runtime_error with the first of these sentences; every verb that prints a simulated
-// step calls this before.
-// calls this before.
+// Throws std::runtime_error with the first of these sentences. Every verb that prints a simulated
+// step calls this first.
 void RequireSound(const Evaluation& evaluation, const Plan& plan, const Workload& workload,
                   const Cluster& cluster);
 
-// One sentence for each thing that is possible but rarely intended: an MFU above 100 % or below 1
-// %.
+// One sentence for each thing that is possible but rarely intended: an MFU above 100 %, or one
+// below 1 %.
 std::vector<std::string> UseWarnings(const Evaluation& evaluation, const Workload& workload);
 
 }  // namespace stagecraft

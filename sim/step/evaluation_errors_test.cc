@@ -23,7 +23,7 @@ namespace {
 
 class EvaluationErrorsTest : public testing::Test {
  protected:
-  // What is found after the change.
+  // Returns what is found after the change.
   std::vector<std::string> After(const std::function<void(Evaluation&)>& change) const {
     Evaluation evaluation = sound_;
     change(evaluation);
@@ -43,7 +43,7 @@ TEST_F(EvaluationErrorsTest, NothingIsWrongWithAStepThatWasSimulated) {
 }
 
 // Each of these was once printed with exit code 0.
-TEST_F(EvaluationErrorsTest, WhatNoStepCanBeIsFound) {
+TEST_F(EvaluationErrorsTest, ImpossibleStepsAreFound) {
   const std::vector<std::function<void(Evaluation&)>> changes = {
       [](Evaluation& e) { e.step_time = Duration(); },
       [](Evaluation& e) { e.step_time = Duration::Nanoseconds(-5); },
@@ -87,7 +87,7 @@ TEST_F(EvaluationErrorsTest, WhatNoStepCanBeIsFound) {
   }
 }
 
-// Multiplies at this many times the peak of the format of each op, and does all else in no time.
+// Computes at this many times the peak rate of each op's format; all other ops take no time.
 class PeakModel : public CostModel {
  public:
   explicit PeakModel(double factor) : factor_(factor) {}
@@ -138,7 +138,7 @@ TEST(PeakShareTest, ProductsAreJudgedByThePeakOfTheFormatThatTheyRunIn) {
   }
 }
 
-TEST_F(EvaluationErrorsTest, AnMfuAboveAllOrNextToNothingIsRemarkedOn) {
+TEST_F(EvaluationErrorsTest, AnMfuAboveOneOrNearZeroIsRemarkedOn) {
   Evaluation evaluation = sound_;
   const double usual = evaluation.mfu();
   ASSERT_GT(usual, 0);

@@ -1,4 +1,5 @@
-// What stands for others takes as long as they do, however unlike pairs of devices are.
+// Representatives take as long as the ranks and replicas for which they stand, however different
+// pairs of devices are.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace {
 
 struct Counts {
   int drawn = 0, folded = 0, unfolded = 0;
-  std::map<int, int> by_experts;  // by the ranks that share them out
+  std::map<int, int> by_experts;  // by the number of ranks that divide them
 };
 
 void ExpectSameTimes(const Plan& drawn, const Workload& workload, const Cluster& cluster,

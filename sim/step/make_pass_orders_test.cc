@@ -32,8 +32,8 @@ TEST(MakeOrdersTest, EveryNameIsFoundAgain) {
   EXPECT_FALSE(FindPipelineSchedule("zb"));
 }
 
-// The engine replays what TimeOrders() computes, whatever the costs, but that messages
-// which go the same way from both of a stage's chunks share a link; and nothing of any order is
+// The engine gives the times that TimeOrders() computes, whatever the costs, except that messages
+// which go the same way from both chunks of a stage share a link. No pass of any schedule is
 // missing, repeated or stuck.
 TEST(MakeOrdersTest, EveryOrderRunsAndTheEngineAgrees) {
   Random random(6);

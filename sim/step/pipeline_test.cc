@@ -26,7 +26,7 @@ TEST(OrderTest, WarmupNeverExceedsTheMicroBatches) {
   EXPECT_EQ(Text(OneForwardOneBackwardOrder(7, 2)), "F0F1B0B1");
 }
 
-// Stage 1 of 2, two chunks, four micro-batches (Megatron-LM's order).
+// Stage 1 of 2, with two chunks and four micro-batches, as in Megatron-LM.
 TEST(OrderTest, InterleavedGoesThroughChunksInGroupsOfStages) {
   const PassOrder order = InterleavedOrder(1, 2, 2, 4);
   ASSERT_EQ(order.size(), 16u);
@@ -41,7 +41,7 @@ Duration Makespan(UniformPipeline pipeline) {
   return Engine().Run(timed.schedule, timed.durations).makespan();
 }
 
-// (m + p - 1)(F + B), and the same for GPipe and 1F1B.
+// GPipe and 1F1B both take (m + p - 1)(F + B).
 TEST(PipelineTest, SynchronousPipelinesMatchTheClosedForm) {
   for (const int p : {1, 2, 4, 7}) {
     for (const int m : {1, 3, 8, 20}) {
@@ -58,7 +58,7 @@ TEST(PipelineTest, SynchronousPipelinesMatchTheClosedForm) {
   }
 }
 
-// Bubble (p - 1)(F + B) / v of whole-stage costs (Narayanan et al., SC21).
+// The bubble is (p - 1)(F + B) / v of the costs of whole stages (Narayanan et al., SC21).
 TEST(PipelineTest, InterleavingDividesTheBubbleByTheChunks) {
   for (const int p : {2, 4, 8}) {
     for (const int v : {2, 3, 4}) {
@@ -72,7 +72,7 @@ TEST(PipelineTest, InterleavingDividesTheBubbleByTheChunks) {
   }
 }
 
-// Two stages, one micro-batch: F, transfer, F, B, transfer, B.
+// Two stages and one micro-batch: F, transfer, F, B, transfer, B.
 TEST(PipelineTest, TransfersDelayTheNextStage) {
   UniformPipeline pipeline{
       {OneForwardOneBackwardOrder(1, 1), OneForwardOneBackwardOrder(0, 1)}, 1, 1, 1_us, 2_us, 5_us};

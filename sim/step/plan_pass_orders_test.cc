@@ -41,7 +41,7 @@ class PlanOrdersTest : public ::testing::Test {
     return WithPassOrders(MakePlan(degrees, workload_, cluster_), workload_, cluster_, model_);
   }
 
-  // FLOPs of all passes, over every device.
+  // The FLOPs of all passes on all devices.
   double PassFlops(const Plan& plan) const {
     const Schedule schedule = Lower(plan, workload_, cluster_, {.unfold = true});
     double flops = 0;
@@ -78,7 +78,7 @@ TEST_F(PlanOrdersTest, FoldedAndUnfoldedTakeTheSameTime) {
   }
 }
 
-// The two halves of a backward are what the whole is.
+// The two parts of a backward together cost as much as the whole one.
 TEST_F(PlanOrdersTest, HalvesOfABackwardAddUpToIt) {
   const Plan plan = Make(PipelineSchedule::kZeroBubbleH1);
   const PassOrderInputs inputs = MeasurePasses(plan, workload_, cluster_, model_);
@@ -92,13 +92,13 @@ TEST_F(PlanOrdersTest, HalvesOfABackwardAddUpToIt) {
   }
   const PassTimes& times = inputs.costs.times[1][0];
   EXPECT_GT(times.backward_weight, Duration());
-  EXPECT_GT(times.backward_input, times.backward_weight);  // with the collectives
+  EXPECT_GT(times.backward_input, times.backward_weight);  // which includes the collectives
   EXPECT_GE(times.Backward(), whole);
   EXPECT_GE(inputs.memory[1][0].after_forward, inputs.memory[1][0].after_input);
 }
 
-// Orders are made for passes as the plan itself runs them: experts divided over several
-// replicas exchange over the plan's own groups.
+// Schedules are made for the costs that passes have in the plan itself: experts that are divided
+// over several replicas exchange rows in the plan's own groups.
 TEST(PlanOrdersOfExpertsTest, PassesCostWhatTheyCostInThePlan) {
   DecoderConfig config = SizedDecoder(
       "mixtral",
@@ -149,8 +149,8 @@ TEST(PlanOrdersOfExpertsTest, PassesCostWhatTheyCostInThePlan) {
   EXPECT_GT(compared, 500);
 }
 
-// A plan without backwards has none in its orders either, so that it may be written to a
-// file, read and simulated again.
+// If a plan has no backwards its pass orders have none either, so that it can be written to a file,
+// read and simulated again.
 TEST_F(PlanOrdersTest, OrdersOfForwardOnlyPlansAreValid) {
   for (const PipelineSchedule pipeline_schedule : kOrders) {
     const Plan plan = Make(pipeline_schedule, [](PlanDegrees& d) { d.forward_only = true; });
@@ -161,7 +161,8 @@ TEST_F(PlanOrdersTest, OrdersOfForwardOnlyPlansAreValid) {
   }
 }
 
-// Stages s and 3 - s hold the same parameters: each is reduced once, among all of both.
+// Stages s and 3 - s hold the same parameters, whose gradients are reduced once, among all replicas
+// of both.
 TEST_F(PlanOrdersTest, TwoDirectionsReduceOverBothHolders) {
   for (const PipelineSchedule pipeline_schedule :
        {PipelineSchedule::kChimera, PipelineSchedule::kDualPipe}) {
@@ -208,7 +209,7 @@ TEST_F(PlanOrdersTest, WhatTwoDirectionsCannotDoIsNamed) {
             "divides the stages");
 }
 
-// Zero-bubble orders of sharded parameters gather for both passes that need them and
+// Zero-bubble schedules with sharded parameters gather for both passes that need parameters, and
 // reduce after the weight gradients.
 TEST_F(PlanOrdersTest, SplitBackwardsWorkWithEveryKindOfSharding) {
   for (int zero = 0; zero <= 3; ++zero) {
@@ -219,7 +220,7 @@ TEST_F(PlanOrdersTest, SplitBackwardsWorkWithEveryKindOfSharding) {
   }
 }
 
-// A micro-batch takes years, all of them centuries.
+// One micro-batch takes years, and all of them take centuries.
 TEST_F(PlanOrdersTest, OrdersOfStepsOfMoreThanAHundredYearsAreRefused) {
   class SlowModel : public PlainModel {
    public:
@@ -244,7 +245,7 @@ TEST_F(PlanOrdersTest, OrdersOfStepsOfMoreThanAHundredYearsAreRefused) {
   }
 }
 
-// Same memory, less waiting (Qi et al., ICLR 2024).
+// With the same memory they wait less (Qi et al., ICLR 2024).
 TEST_F(PlanOrdersTest, ZeroBubbleOrdersAreNeverSlowerThanOneForwardOneBackward) {
   const Duration base =
       Simulate(Make(PipelineSchedule::kOneForwardOneBackward), workload_, cluster_, false)

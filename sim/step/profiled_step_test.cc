@@ -1,4 +1,4 @@
-// Steps of networks that are known by their profiles.
+// Steps of networks that are given by their profiles.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -22,7 +22,7 @@ std::string Node(const std::string& id) {
          "activation_size=100.000, parameter_size=40.000\n";
 }
 
-// Profiled ops at their word, messages for nothing.
+// Profiled ops take the time that they state; messages take none.
 class FreeMessages : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device&) const override {
@@ -32,7 +32,7 @@ class FreeMessages : public CostModel {
   }
 };
 
-// One GPU takes the profile's times and no more.
+// On one GPU a step takes the times of the profile and nothing else.
 TEST(ProfiledStepTest, AStepIsTheSumOfTheProfile) {
   const std::string text = Node("a") + Node("b") + Node("c") + "\ta -- b\n\tb -- c\n";
   const Workload workload = ToWorkload(ParseProfiledGraph(text, "x"), "x");

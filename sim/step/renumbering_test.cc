@@ -33,7 +33,7 @@ Timeline Execute(const Plan& plan, const Workload& workload, const Cluster& clus
                                 {.unfold = fidelity == NetworkFidelity::kFlow}));
 }
 
-// Two stages of two tensor-parallel devices of one node.
+// Makes two stages of two tensor-parallel devices each, in one node.
 Plan TwoStages(const Workload& workload, const Cluster& cluster, const std::vector<int>& first,
                const std::vector<int>& second) {
   PlanDegrees degrees = Degrees(2, 2);
@@ -44,8 +44,9 @@ Plan TwoStages(const Workload& workload, const Cluster& cluster, const std::vect
   return plan;
 }
 
-// On the cube mesh devices 3 and 4, and 0 and 7, have no link: such messages cross PCIe. From
-// 0 to 4 there are two, from 3 to 7 one. The pairs {0, 4} and {3, 5} have a link and none.
+// On the cube mesh there is no link between devices 3 and 4, nor between 0 and 7: such messages
+// cross PCIe. From 0 to 4 there are two links, from 3 to 7 one. The pairs {0, 4} and {3, 5} have a
+// link and none.
 TEST(RenumberingTest, TheSlowestPairDecidesWhoeverIsListedFirst) {
   const Workload workload = MakeWorkload();
   const Cluster cluster("mesh", {{WithGpu(CubeMeshNode()), 1}});
@@ -103,7 +104,7 @@ TEST(RenumberingTest, NumbersOfDevicesThatShareExpertsDoNotMatter) {
   ExpectNumbersDoNotMatter(RenumberedTree, workload, 60);
 }
 
-// What replicas see of those that serve them.
+// Returns how replicas are connected with the devices that serve them.
 GradientSync SyncOf(const Plan& plan, const Workload& workload, const Cluster& cluster) {
   const Schedule schedule = Lower(plan, workload, cluster);
   for (const Op& op : schedule.distinct_ops()) {
@@ -112,8 +113,8 @@ GradientSync SyncOf(const Plan& plan, const Workload& workload, const Cluster& c
   return {};
 }
 
-// One replica a device, and two devices that serve them; on a cube mesh some replicas have a
-// link to a server and some have none.
+// Each device is a replica, except for two that serve the others. On a cube mesh some replicas have
+// a link to a server and some have none.
 TEST(RenumberingTest, TheOrderOfReplicasThatAreServedDoesNotMatter) {
   const Workload workload = MakeWorkload();
   const Cluster cluster("mesh", {{WithGpu(CubeMeshNode()), 1}});
@@ -133,8 +134,8 @@ TEST(RenumberingTest, TheOrderOfReplicasThatAreServedDoesNotMatter) {
   }
 }
 
-// Tensor and context indices are dealt out anew, in all replicas and stages alike: every
-// message and every group has the ends that it had.
+// Permutes tensor and context indices, in the same way in all replicas and stages: every message
+// and every group keeps its ends.
 std::optional<Plan> WithRanksInAnotherOrder(Random& random, Plan plan) {
   const int tensor = plan.stages[0].tensor_parallel;
   const int context = plan.stages[0].context_parallel;
@@ -163,7 +164,7 @@ TEST(RenumberingTest, TheOrderOfRanksDoesNotMatter) {
                                 : seed % 3 == 1 ? RenumberedTree(random)
                                                 : RenumberedLinks(random);
     std::optional<Plan> plan = DrawPlan(random, workload, clusters.first);
-    // Sharding groups and chains of context ranks go by their order.
+    // Sharding groups and chains of context ranks depend on the order of devices.
     if (!plan || plan->zero_group > 0) continue;
     const std::optional<Plan> other = WithRanksInAnotherOrder(random, *plan);
     if (!other) continue;

@@ -30,8 +30,8 @@
 namespace stagecraft {
 namespace {
 
-// Whether the messages of a reduction among such groups are flows. The first two
-// devices of a p3.16xlarge, and the next two, have direct links.
+// Whether the messages of a reduction among these groups are flows. The first two devices of a
+// p3.16xlarge have a direct link, and so have the next two.
 bool IsBound(const DeviceGroups& groups, const GradientSync& sync = {},
              const std::string& spec = "aws-p3.16xlarge:2") {
   const Cluster cluster = ParseCluster(spec);
@@ -57,8 +57,8 @@ TEST(TrafficBindingTest, OnlyGroupsOverDirectLinksSendNothing) {
   EXPECT_TRUE(IsBound({{0, 1}, {2, 8}}));
 }
 
-// NCCL's rings over direct links of the cube mesh pass all of a group, or there are none and
-// it crosses PCIe, whichever pair of it is listed first.
+// Either NCCL's rings over direct links of the cube mesh pass all devices of a group, or there are
+// none and the group crosses PCIe, whichever of its pairs is listed first.
 TEST(TrafficBindingTest, GroupsSendWhereDirectLinksMakeNoRing) {
   EXPECT_TRUE(IsBound({{0, 1, 5}}));  // 0 and 5 have no link
   Random random(1);
@@ -77,7 +77,7 @@ TEST(TrafficBindingTest, GroupsSendWhereDirectLinksMakeNoRing) {
   EXPECT_GT(bound, 20);
 }
 
-// What ranks send to each other outside of NCCL goes from pair to pair.
+// What ranks send to each other without NCCL goes directly from sender to receiver.
 TEST(TrafficBindingTest, PairsWithoutALinkSendOverPcie) {
   GradientSync sync;
   sync.method = SyncMethod::kShardedParameterServer;
@@ -95,8 +95,8 @@ TEST(TrafficBindingTest, ServersOnAnotherNodeAreReachedOverTheNetwork) {
   EXPECT_FALSE(IsBound({{0, 1, 2}}, sync));
 }
 
-// Reducing inside each node and then among the nodes wants as many ranks on every node of every
-// group: of each tensor index, all ranks, and those that hold the same experts.
+// Reducing inside each node and then among the nodes needs equally many ranks of every group on
+// every node. Groups are, for each tensor index, all ranks, and those that hold the same experts.
 TEST(TrafficBindingTest, WhatIsAcceptedAsHierarchicalHasEvenGroups) {
   const Workload workload = MakeMixtureOfExperts(6);
   const Cluster cluster("switched", {{WithGpu(Switched()), 2}});
@@ -130,8 +130,8 @@ TEST(TrafficBindingTest, WhatIsAcceptedAsHierarchicalHasEvenGroups) {
   EXPECT_GT(refused, 50);
 }
 
-// 2,400 x 2,399 pairs, both ways.
-TEST(TrafficBindingTest, SoManyFlowsAreRefusedByTheFlagThatAsksForThem) {
+// There are 2,400 x 2,399 pairs, each with a flow in both directions.
+TEST(TrafficBindingTest, TooManyFlowsAreRefusedByTheFlagThatAsksForThem) {
   GradientSync sync;
   sync.method = SyncMethod::kShardedParameterServer;
   try {

@@ -1,5 +1,5 @@
-// Stages with unlike numbers of replicas, and replicas with unequal shares of the batch: what
-// validation accepts runs to its end.
+// Stages with different numbers of replicas, and replicas with unequal shares of the batch: every
+// plan that validation accepts runs to its end.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@
 namespace stagecraft {
 namespace {
 
-// Why some tasks never start; empty where all end. It depends on what waits for what alone,
-// not on how long anything takes.
+// Returns why some tasks never start, or nothing if all end. This depends only on which tasks wait
+// for which, not on their durations.
 std::string FindDeadlock(const Schedule& schedule) {
   try {
     Engine().Run(schedule, std::vector<Duration>(schedule.task_count()));
@@ -56,7 +56,7 @@ void ExpectRuns(const Plan& drawn, const Workload& workload, const Cluster& clus
   counts.with_experts += plan.stages[0].expert_parallel > 1;
 }
 
-// Up to five stages of up to six replicas each.
+// Draws a plan with up to five stages of up to six replicas each.
 std::optional<Plan> DrawUnlikeStages(Random& random, const Workload& workload,
                                      const Cluster& cluster) {
   const auto draw = [&](int64_t most) { return static_cast<int>(random.Integer(0, most)); };
@@ -88,9 +88,9 @@ std::optional<Plan> DrawUnlikeStages(Random& random, const Workload& workload,
   }
 }
 
-TEST(UnequalReplicasTest, StagesWithUnlikeNumbersOfReplicasNeverWaitForEver) {
+TEST(UnequalReplicasTest, StagesWithDifferentNumbersOfReplicasNeverDeadlock) {
   const Workload tied = MakeWorkload(8);
-  Workload untied = tied;  // as PipeDream wants it
+  Workload untied = tied;  // as PipeDream needs it
   for (LayerKind& kind : untied.kinds) kind.tied_parameters = 0;
   const Cluster cluster = MakeCluster(4, 8);
   Counts counts;
@@ -107,8 +107,8 @@ TEST(UnequalReplicasTest, StagesWithUnlikeNumbersOfReplicasNeverWaitForEver) {
   EXPECT_GT(asynchronous, 50);
 }
 
-// Any order, with as many micro-batches as there are for the replicas: evenly, round and
-// round, or by shares that are drawn.
+// Any schedule, with any number of micro-batches that is enough for the replicas, which take
+// equally many, take turns, or have shares drawn at random.
 TEST(UnequalReplicasTest, ReplicasWithUnequalSharesRunOrAreRefused) {
   const Cluster cluster = MakeCluster(2, 8);
   const std::array<Workload, 2> workloads = {MakeWorkload(10), MakeMixtureOfExperts(10)};
@@ -142,8 +142,8 @@ TEST(UnequalReplicasTest, ReplicasWithUnequalSharesRunOrAreRefused) {
   EXPECT_GT(unequal, 100);
 }
 
-// Every replica of a stage runs its next pass as soon as what it needs is there; those that
-// keep step, all of them at once. Returns the passes that are left over.
+// Every replica of a stage runs its next pass as soon as its inputs are there; replicas that keep
+// step run theirs at the same time. PassesLeft() counts the passes that never run.
 class LockStep {
  public:
   explicit LockStep(const Plan& plan) : plan_(plan) {
@@ -212,8 +212,8 @@ class LockStep {
   std::array<std::vector<std::vector<bool>>, 2> done_;  // forward, backward; stage, micro-batch
 };
 
-// Rows for experts are exchanged in the middle of passes, which the schedule prices without
-// letting replicas wait for one another; on real devices they would.
+// Rows for experts are exchanged in the middle of passes. The schedule includes their time without
+// letting replicas wait for one another, but on real devices they would wait.
 TEST(UnequalReplicasTest, ReplicasThatExchangeRowsOfExpertsCanKeepStep) {
   const Workload workload = MakeMixtureOfExperts(8);
   const Cluster cluster = MakeCluster(4, 8);
@@ -254,7 +254,7 @@ TEST(UnequalReplicasTest, ReplicasThatShareExpertsTakeEqualShares) {
   EXPECT_EQ(FirstError(plan, workload, cluster), "");
 }
 
-TEST(UnequalReplicasTest, PipeDreamKeepsExpertsWithinReplicasWhereStagesAreUnlike) {
+TEST(UnequalReplicasTest, PipeDreamKeepsExpertsWithinReplicasIfStagesDiffer) {
   const Workload workload = MakeMixtureOfExperts(6);
   const Cluster cluster = MakeCluster(1, 3);
   PlanDegrees degrees = Degrees(1, 2);

@@ -1,5 +1,5 @@
 // What tests of asynchronous pipelines share: chains of operators with given times, on devices
-// where everything else takes what a test says.
+// where everything else takes the time that a test sets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 
 namespace stagecraft {
 
-// Profiled operators take their profiled time, other ops what a test says.
+// Profiled operators take their profiled time, other ops the time that a test sets.
 class ProfileModel : public CostModel {
  public:
   Duration reduction, update, transfer;

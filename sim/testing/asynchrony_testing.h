@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// What a timeline shows about the replicas of a stage, by starts and ends alone.
+// What a timeline shows about the replicas of a stage by nothing but starts and ends.
 class AsynchronyObserver {
  public:
   AsynchronyObserver(const SimulatedPlan& run, int stage) : run_(run) {
@@ -89,8 +89,8 @@ class AsynchronyObserver {
         tasks.begin(), tasks.end(), [&](TaskId task) { return run_.timeline.end(task) <= time; }));
   }
 
-  // The newest version that there is; with vertical sync, the version that has seen as many
-  // mini-batches as the first stage's newest had; with double buffers, the batch says which.
+  // Returns the newest version that there is; with vertical sync, the version that has seen as many
+  // mini-batches as the first stage's newest had; with double buffers, the batch says which one.
   int UsedBy(TaskId forward) const {
     if (!UpdatesEveryMiniBatch(run_.plan.schedule)) {
       return MicroBatch(forward) / static_cast<int>(run_.plan.micro_batches()) - 1;

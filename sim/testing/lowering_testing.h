@@ -15,8 +15,8 @@
 
 namespace stagecraft {
 
-// Prices that a reader can check: 1 TFLOP/s of the device's peak, 1 GB/s for memory, and the link's
-// own bandwidth for messages.
+// Times that a reader can check: FLOPs at the device's peak rate plus memory traffic at 1 TB/s, and
+// for messages the latency and bandwidth of the link.
 class PlainModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {

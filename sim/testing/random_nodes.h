@@ -34,7 +34,7 @@ inline NodeType WithGpu(NodeType type) {
   return type;
 }
 
-// The same numbers on every node.
+// Repeats the same numbers on every node.
 inline std::vector<int> OnEveryNode(const std::vector<int>& local, int nodes) {
   std::vector<int> number;
   const auto size = static_cast<int>(local.size());
@@ -44,7 +44,7 @@ inline std::vector<int> OnEveryNode(const std::vector<int>& local, int nodes) {
   return number;
 }
 
-// V100's cube mesh, two nodes: one of the numberings that keep the links.
+// Two nodes with V100's cube mesh, renumbered in one of the ways that keep the links.
 inline Renumbered RenumberedCubeMesh(Random& random) {
   const Cluster cluster("mesh", {{WithGpu(CubeMeshNode()), 2}});
   const auto keeps_links = [](const std::vector<int>& local) {

@@ -20,7 +20,7 @@
 
 namespace stagecraft {
 
-// Not std::shuffle(), whose result differs between standard libraries.
+// Used in place of std::shuffle(), whose result differs between standard libraries.
 inline void Shuffle(Random& random, std::vector<int>& values) {
   for (int64_t i = std::ssize(values) - 1; i > 0; --i) {
     std::swap(values[i], values[random.Integer(0, i)]);
@@ -87,7 +87,7 @@ inline void DrawExperts(Random& random, PlanDegrees& degrees) {
   if (random.Integer(0, 3) == 0) degrees.expert_imbalance = std::min(1.5, 1.0 * degrees.expert);
 }
 
-// All that flush; 1F1B, the usual one, twice as often. Those that came after this list follow it.
+// Returns all pipeline schedules that flush: those below, 1F1B twice, and then all newer ones.
 inline std::vector<PipelineSchedule> DrawnSchedules() {
   std::vector<PipelineSchedule> schedules = {PipelineSchedule::kOneForwardOneBackward,
                                              PipelineSchedule::kOneForwardOneBackward,

@@ -20,9 +20,9 @@ enum class OperatorKind {
   kElementwise,  // rotary, activations, residual additions, dropout
   kLoss,         // cross-entropy over a vocabulary-split row
   kConvolution,  // in_features = input channels of a group x window -> out_features channels
-  kRecurrent,    // a linear whose rows of one sample come one after another (LSTM step)
-  kDispatch,     // rows go to the ranks that hold their experts, and
-  kCombine,      // come back: all-to-all of in_features per routed row
+  kRecurrent,    // a linear that takes the rows of a sample one after another (LSTM step)
+  kDispatch,     // sends rows to the ranks that hold their experts, and
+  kCombine,      // back: an all-to-all of in_features per routed row
   kProfiled,     // takes for each row the time that a profile of some GPU states
 };
 
@@ -40,9 +40,9 @@ struct SavedTensor {
   int64_t features = 0;          // elements per token, unsharded
   int bytes_per_element = 0;     // 0: as wide as the training precision
   Split split = Split::kTokens;  // kTokens or kColumn
-  // Holds one row per key: `features` is then heads, and the elements per
-  // token are heads x keys. Only unfused attention keeps such tensors, and
-  // selective recomputation drops them.
+  // Whether it holds one row per key: `features` is then heads, and the elements per token are
+  // heads x keys. Only unfused attention keeps such tensors, and selective recomputation drops
+  // them.
   bool per_key = false;
   friend bool operator==(const SavedTensor&, const SavedTensor&) = default;
 };
@@ -87,7 +87,7 @@ struct Operator {
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
-// Operators in execution order, and which of them reads the output of which.
+// Operators in execution order, with an edge from each to those that read its output.
 class OperatorGraph {
  public:
   // Returns its index.
@@ -130,7 +130,7 @@ struct LayerKind {
 };
 
 // How attention treats its score matrices: it keeps them or fuses them away. This is a choice of
-// the stack, so it is made when the workload is built.
+// the software stack, so it is made when the workload is built.
 enum class AttentionBackend { kFlash, kUnfused };
 
 struct Workload {
@@ -148,8 +148,8 @@ struct Workload {
   int layer_count() const { return static_cast<int>(layers.size()); }
   const LayerKind& layer(int index) const { return kinds[layers[index]]; }
   int op_sequence_count() const;  // layers of role kBlock
-  // Whether times were measured, in 32 bits and on one GPU type; nothing else is known about the
-  // operators, so they cannot be divided.
+  // Whether it is a profile, whose times were measured in 32 bits on one GPU type. Nothing else is
+  // known about its operators, so they cannot be divided.
   bool is_profile() const;
   // The exact number of parameters; tied tensors count once.
   int64_t Parameters() const;

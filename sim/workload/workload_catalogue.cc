@@ -108,8 +108,8 @@ NamedConfig Load(const std::string& name_or_path) {
                    NearestNames(name_or_path, known));
 }
 
-// Whether it is a file in a format of our own: every extension but .json, which config.json has,
-// too; in that case the key "kinds" decides.
+// Returns whether it is a file in a format of our own. Its extension says so; only .json may also
+// be that of a config.json, so there the key "kinds" decides.
 bool IsWorkloadProto(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;

@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// What a name may be, the first that fits wins:
+// Returns the network that a name stands for. The first of these that fits wins:
 //   - a preset or one of its aliases, whole and in any letter case:
 //     "llama-3-70b", "llama3-70b", "meta-llama/Meta-Llama-3-70B";
 //   - for LoadWorkload() only, a name of classics.h, "resnet50" or "vgg16@160",
@@ -26,14 +26,13 @@ namespace stagecraft {
 // Throws InputError for anything else, with the nearest names.
 NetworkConfig LoadNetworkConfig(const std::string& name_or_path);
 
-// The same if only a decoder will do.
+// The same, but throws InputError for a network that is no decoder.
 DecoderConfig LoadDecoderConfig(const std::string& name_or_path);
 
-// The workload of that configuration, called by the preset's own name, the
-// shape or the path.
+// Returns the workload of that configuration, named after the preset, the shape or the path.
 Workload LoadWorkload(const std::string& name_or_path, AttentionBackend attention);
 
-// The presets, without aliases, sorted.
+// Returns the names of the presets, sorted, without aliases.
 std::vector<std::string> WorkloadNames();
 
 }  // namespace stagecraft

@@ -1,7 +1,5 @@
-// Workload at the border: from its proto.
-//
-// The reader checks everything and throws InputError with the path of the
-// offending field; past it, the workload is valid.
+// WorkloadFromProto(): reads a Workload from its proto. It checks everything and throws InputError
+// with the path of the offending field; past it, the workload is valid.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,6 @@
-// Every preset has exactly as many parameters as its publisher counts: the
-// totals of Hugging Face's weight files or model cards, of torchvision for ViT.
-// Of opt-66b, mpt-30b and qwen2-57b-a14b only rounded numbers are printed; what
-// stands here follows from their configurations.
+// Every preset has exactly as many parameters as its publisher counts: the totals of Hugging Face's
+// weight files or model cards, of torchvision for ViT. For opt-66b, mpt-30b and qwen2-57b-a14b only
+// rounded numbers are published; those here follow from their configurations.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,9 +15,8 @@
 namespace stagecraft {
 namespace {
 
-// DeepSeek's 671 billion leave the layer that predicts a second token out;
-// deepseek-v3-mtp adds that layer's own parameters: 7,168·2·7,168 to join, a
-// sparse block and three norms.
+// DeepSeek's 671 billion leave out the layer that predicts a second token; deepseek-v3-mtp adds
+// that layer's own parameters: 7,168·2·7,168 to join, a sparse block and three norms.
 const std::map<std::string, int64_t>& Published() {
   static const auto& counts = *new std::map<std::string, int64_t>{
       {"bert-base-squad", 108'893'186},
@@ -101,7 +99,7 @@ TEST(WorkloadPublishedTest, ParametersEqualThePublishedCounts) {
   }
 }
 
-// Presets of other tests: families that were here first, and shapes of papers.
+// Other tests count the presets of the first families, and those of shapes from papers.
 TEST(WorkloadPublishedTest, EveryPresetIsCounted) {
   for (const std::string& name : WorkloadNames()) {
     const bool is_elsewhere = name.starts_with("llama-") || name.starts_with("gpt2") ||
@@ -133,7 +131,7 @@ TEST(WorkloadPublishedTest, EveryPresetSurvivesItsProto) {
   }
 }
 
-// All but the first operator of an embedding read something.
+// Every operator but the first one of an embedding reads something.
 TEST(WorkloadPublishedTest, OperatorsAreConnected) {
   for (const std::string& name : WorkloadNames()) {
     const Workload workload = LoadWorkload(name, AttentionBackend::kFlash);

@@ -28,7 +28,7 @@ DecoderConfig Gpt() {
 
 const LayerKind& Block(const Workload& workload) { return workload.layer(1); }
 
-// Bytes one token keeps in one 16-bit layer on one rank, sequences of `keys`.
+// Returns the bytes that one token keeps in one 16-bit layer on one rank, with sequences of `keys`.
 double SavedBytesPerToken(const LayerKind& layer, double tensor_parallel, bool sequence_parallel,
                           double keys) {
   double total = 0;

@@ -14,7 +14,7 @@ namespace {
 constexpr int kPlotWidth = 560;
 constexpr int kPlotHeight = 320;
 
-constexpr double kLongestAxis = 1e5;  // last over first
+constexpr double kLongestAxis = 1e5;  // the last value of the horizontal axis over the first
 
 bool IsShown(const CurvePoint& point) { return point.score > 0 && std::isfinite(point.score); }
 
@@ -28,8 +28,7 @@ struct LogAxis {
     low = std::min(low, value);
     high = std::max(high, value);
   }
-  // Widens the range by `share` at both ends; a range of one value, or of none, by enough to be
-  // drawn.
+  // Widens the range by `share` at both ends; if it has at most one value, by enough to be drawn.
   void Widen(double share) {
     if (high == 0) low = high = 1;
     if (low == high) share = std::max(share, 0.03);
@@ -40,7 +39,7 @@ struct LogAxis {
     const double held = std::clamp(value, low, high);
     return begin + length * std::log(held / low) / std::log(high / low);
   }
-  // Round numbers within the range, few enough to be read.
+  // Returns round numbers within the range, few enough to be readable.
   std::vector<double> Ticks() const;
 };
 
@@ -127,7 +126,7 @@ class CurvePlot {
            SvgText(kChartLeft + 4, y - 4, "start", chart_.bound_label);
   }
 
-  // A better score holds from where it was found.
+  // Draws steps, since a better score holds from where it was found.
   std::string Polyline(const SearchCurve& curve, int series) const {
     std::string places;
     const CurvePoint* last = nullptr;

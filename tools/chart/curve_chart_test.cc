@@ -15,7 +15,7 @@ int Count(const std::string& text, const std::string& part) {
   return count;
 }
 
-// Of the first polyline: "x,y x,y ...".
+// The points of the first polyline: "x,y x,y ...".
 std::string Places(const std::string& svg) {
   const size_t polyline = svg.find("<polyline");
   const size_t begin = svg.find("points=\"", polyline) + 8;
@@ -26,7 +26,7 @@ SearchCurve TwoSteps(const std::string& name) {
   return {name, {{1, 0.1, 100}, {10, 1, 1}}, 100, 10};
 }
 
-// Plot from x 64 to 624: evaluations 1, 10, 100 at 64, 344, 624.
+// The plot reaches from x = 64 to x = 624, with 1, 10 and 100 evaluations at 64, 344 and 624.
 TEST(CurveChartTest, ABetterScoreHoldsFromWhereItWasFound) {
   const std::string svg = ToSvg({"score", 1, {TwoSteps("walk")}}, CurveAxis::kEvaluations);
   const std::string places = Places(svg);
@@ -63,7 +63,7 @@ TEST(CurveChartTest, TheBoundIsADashedLineWithItsName) {
   EXPECT_EQ(Count(svg, ">optimum</text>"), 1);
 }
 
-TEST(CurveChartTest, WhatHasNoPlaceOnALogarithmicAxisIsLeftOut) {
+TEST(CurveChartTest, PointsWithoutAPlaceOnALogarithmicAxisAreLeftOut) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   const SearchCurve odd{"odd", {{1, 0, kNever}, {2, 0, 5}, {3, 0, 0}}, 4, 0};
   for (const CurveAxis axis : {CurveAxis::kEvaluations, CurveAxis::kSeconds}) {
@@ -75,7 +75,7 @@ TEST(CurveChartTest, WhatHasNoPlaceOnALogarithmicAxisIsLeftOut) {
   EXPECT_EQ(Count(ToSvg({"score"}, CurveAxis::kSeconds), "nan"), 0);
 }
 
-TEST(CurveChartTest, ADecadeTooEarlyStandsAtTheLeftEdge) {
+TEST(CurveChartTest, PointsOfEarlierDecadesAreAtTheLeftEdge) {
   const SearchCurve early{"early", {{1, 1e-9, 2}, {2, 1, 1}}, 3, 1};
   EXPECT_EQ(Places(ToSvg({"score", 1, {early}}, CurveAxis::kSeconds)).substr(0, 5), "64.0,");
 }

@@ -1,5 +1,5 @@
-// A self-contained page, light or dark as the reader's screen; for tables and for the charts of
-// svg_chart.h and curve_chart.h.
+// Writes a self-contained HTML page for tables and for the charts of svg_chart.h and curve_chart.h;
+// it is light or dark, as the reader's system is set.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace stagecraft {
 
-// `body` is HTML in UTF-8. Same input, same bytes.
+// Returns the page; `body` is HTML in UTF-8. Same input, same bytes.
 std::string HtmlPage(const std::string& title, const std::string& body);
 
-// A row of a table; `tag` is "th" or "td". Cells are text.
+// Returns a row of a table; `tag` is "th" or "td". Cells are plain text, which is escaped.
 std::string HtmlRow(const std::vector<std::string>& cells, const char* tag);
 
 }  // namespace stagecraft

@@ -11,10 +11,10 @@ namespace stagecraft {
 namespace {
 
 // Sizes in pixels.
-constexpr int kPlot = 400;  // side of a scatter
+constexpr int kPlot = 400;  // width and height of a scatter plot
 constexpr int kBarsHeight = 220;
 
-// 10^power microseconds.
+// The label of 10^power microseconds.
 std::string TimeTick(int power) {
   if (power < 0) return fmt::format("{:g} us", std::pow(10.0, power));
   const int unit = std::min(power / 3, 2);
@@ -26,7 +26,7 @@ bool IsShown(const ScatterPoint& p) {
   return p.x > 0 && p.y > 0 && std::isfinite(p.x) && std::isfinite(p.y);
 }
 
-constexpr double kMostPercent = 150;  // a longer bar is cut
+constexpr double kMostPercent = 150;  // longer bars are cut
 
 }  // namespace
 
@@ -69,7 +69,7 @@ std::string ToSvg(const BarChart& chart) {
   constexpr int kBar = 30, kGap = 24;
   const int series_count = static_cast<int>(chart.series.size());
   const int group_width = kBar * series_count + kGap;
-  // There is room for the name of a group.
+  // At least 84 pixels, so that there is room for the name of a group.
   const int step = std::max(group_width, 84);
   const int width = std::max(1, static_cast<int>(chart.groups.size())) * step;
   double most = 1;

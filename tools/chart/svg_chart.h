@@ -1,4 +1,4 @@
-// Scatter plots and bar charts as SVG text for an HTML page (html_page.h).
+// Scatter and BarChart: charts as SVG text for an HTML page (html_page.h).
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ struct ScatterPoint {
   int series = 0;
   std::string title;  // shown when the pointer rests on the point
 };
-// Both axes are logarithmic, in microseconds and with the same range; with a diagonal.
+// Both axes are logarithmic, in microseconds, and have the same range; a dashed line is the
+// diagonal.
 struct Scatter {
   std::string x_label, y_label;
   std::vector<std::string> series;

@@ -14,11 +14,11 @@ namespace stagecraft {
 namespace {
 
 constexpr std::string_view kForms[] = {"sxm", "pcie", "nvl"};
-constexpr size_t kMostWordsOfAName = 3;  // "RTX 2080 Ti" is rtx2080ti
+constexpr size_t kMostWordsOfAName = 3;  // as in "RTX 2080 Ti", which is rtx2080ti
 
 using Words = std::vector<std::string>;
 
-// Words in lower case, separated by everything but letters and digits.
+// The words of a text in lower case; all characters but letters and digits separate words.
 Words WordsOf(const std::string& text) {
   Words words;
   bool is_inside = false;
@@ -32,7 +32,7 @@ Words WordsOf(const std::string& text) {
   return words;
 }
 
-// "a100" for "a100-sxm4-40gb".
+// The model in an id of the catalogue: "a100" for "a100-sxm4-40gb".
 std::string Model(const std::string& gpu) { return gpu.substr(0, gpu.find('-')); }
 
 bool IsInCatalogue(const std::string& model) {
@@ -41,7 +41,7 @@ bool IsInCatalogue(const std::string& model) {
                      [&](const DeviceEntry& entry) { return Model(entry.device.id) == model; });
 }
 
-// The longest name in the words that the catalogue has; empty: none.
+// The longest model of the catalogue that consecutive words make; empty if there is none.
 std::string ModelIn(const Words& words) {
   std::string longest;
   for (size_t begin = 0; begin < words.size(); ++begin) {

@@ -19,7 +19,7 @@ TEST(GpuNameTest, AnotherModelIsAnotherGpu) {
   EXPECT_TRUE(IsAnotherGpu("NVIDIA GeForce RTX 2080 Ti", "rtx2080-8gb"));
 }
 
-TEST(GpuNameTest, FormsDifferWhereBothAreStated) {
+TEST(GpuNameTest, FormFactorsDifferOnlyIfBothAreStated) {
   EXPECT_TRUE(IsAnotherGpu("NVIDIA A100 80GB PCIe", "a100-sxm4-80gb"));
   EXPECT_TRUE(IsAnotherGpu("NVIDIA H100 NVL", "h100-pcie-80gb"));
   EXPECT_FALSE(IsAnotherGpu("NVIDIA H100 80GB HBM3", "h100-sxm5-80gb"));
@@ -49,7 +49,7 @@ TEST(GpuNameTest, AClusterOfAnotherGpuIsRefused) {
   EXPECT_EQ(Refusal(Known("h100-pcie-80gb"), "NVIDIA H100 80GB HBM3", 132),
             "--cluster: got the GPU h100-pcie-80gb with 114 SMs, want the NVIDIA H100 "
             "80GB HBM3 with 132 that is installed");
-  // A GPU with fewer than usual, under its own name.
+  // A GPU with fewer multiprocessors than usual is accepted under its own name.
   EXPECT_EQ(Refusal(Known("h100-sxm5-80gb"), "NVIDIA H100 80GB HBM3", 124), "");
 }
 
@@ -63,7 +63,7 @@ TEST(GpuNameTest, APartIsOfItsOwnGpuAlone) {
       "--cluster: got the GPU h100-sxm5-80gb-part-of-64, want the NVIDIA H200 that is installed");
 }
 
-TEST(GpuNameTest, OfADeviceThatTheCatalogueLacksOnlyItsSizeIsCompared) {
+TEST(GpuNameTest, ADeviceThatTheCatalogueLacksIsComparedOnlyByItsSize) {
   Device own = Known("h100-sxm5-80gb");
   own.id = "our-gpu";
   EXPECT_EQ(Refusal(own, "NVIDIA H200", 132), "");

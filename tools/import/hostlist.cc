@@ -28,7 +28,7 @@ std::string Padded(int64_t number, size_t width) {
   return text;
 }
 
-// What stands between two brackets: "000-003,010".
+// The numbers for which the text between two brackets stands: "000-003,010".
 std::vector<std::string> ExpandRanges(std::string_view ranges, const std::string& place) {
   std::vector<std::string> numbers;
   for (const std::string_view range : SplitAt(ranges, ',')) {
@@ -58,7 +58,7 @@ void Append(std::string_view part, const std::string& place, std::string* name) 
   *name += part;
 }
 
-// One name with any number of brackets.
+// The names for which one name with any number of brackets stands.
 std::vector<std::string> ExpandName(std::string_view name, const std::string& place) {
   std::vector<std::string> names = {""};
   while (!name.empty()) {

@@ -11,9 +11,9 @@ namespace stagecraft {
 inline constexpr int kMostHosts = 200'000;
 inline constexpr size_t kMostHostName = 253;  // characters, as in the domain name system
 
-// The names in order; numbers keep their leading zeros, several brackets multiply. Throws an
-// InputError, which `place` opens, for unbalanced brackets, descending ranges, empty names and
-// names longer than kMostHostName, and for more than kMostHosts.
+// Returns the names in order. Numbers keep their leading zeros; a name with several brackets stands
+// for all combinations. Throws an InputError that begins with `place` for unbalanced brackets,
+// descending ranges, empty names, names longer than kMostHostName, and more than kMostHosts names.
 std::vector<std::string> ExpandHostlist(std::string_view list, const std::string& place);
 
 }  // namespace stagecraft

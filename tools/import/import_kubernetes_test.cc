@@ -24,7 +24,7 @@ TEST_F(ImportTest, KubernetesInstancesAreCatalogueNodes) {
   const Cluster cluster = Import({"k8s", path}, ".json");
   EXPECT_EQ(cluster.groups()[0].type.id, "aws-p5.48xlarge");
   EXPECT_EQ(cluster.node_count(), 3);
-  // a and c share a switch, b has the other.
+  // Nodes a and c share a leaf switch, b is below the other.
   EXPECT_EQ(cluster.interconnect().fabrics[0].nodes_per_leaf, 2);
   EXPECT_NE(printed_.find("1 nodes without GPUs are left out"), std::string::npos) << printed_;
 }

@@ -1,4 +1,5 @@
-// What tests of `import` share: a folder, and the verb in process.
+// ImportTest: a fixture for tests of `import`, with a folder for files, which runs the verb in
+// process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ class ImportTest : public testing::Test {
     return path;
   }
 
-  // Imports and reads back what was written, as --cluster does.
+  // Imports, and reads the file that was written as --cluster does.
   Cluster Import(Args args, const std::string& extension = ".textproto") {
     const std::string path = (folder_ / ("out" + extension)).string();
     args.insert(args.end(), {"-o", path});
@@ -40,7 +41,7 @@ class ImportTest : public testing::Test {
     return ParseCluster(path);
   }
 
-  // The text of the verb's InputError; empty if it throws none.
+  // Returns the text of the verb's InputError; empty if it throws none.
   std::string Run(const Args& args) {
     std::istringstream in;
     std::ostringstream out, err;
@@ -57,7 +58,7 @@ class ImportTest : public testing::Test {
   std::string printed_;
 };
 
-// A tree in Slurm's format, of two leaves.
+// A tree of two leaf switches in the format of Slurm's topology.conf.
 inline constexpr char kSlurm[] =
     "# two leaves\n"
     "SwitchName=leaf0 Nodes=gpu[000-003]\n"

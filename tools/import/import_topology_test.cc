@@ -1,4 +1,4 @@
-// Of NCCL's and nvidia-smi's topologies.
+// Tests of the importers of NCCL's and nvidia-smi's topologies.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -47,13 +47,13 @@ TEST_F(ImportTest, NcclTreesKeepAffinityAndSwitches) {
 TEST_F(ImportTest, NcclTreesWithoutNvlinkArePcie) {
   const Cluster cluster = Import({"nccl-topo", Write("topo.xml", Xml(""))});
   EXPECT_EQ(cluster.node(0).wiring, Wiring::kPcie);
-  const Route route = cluster.FindRoute(0, 1);  // switch, root, root, switch
+  const Route route = cluster.FindRoute(0, 1);  // over a switch, two root complexes and a switch
   EXPECT_EQ(route.links.size(), 5u);
   EXPECT_EQ(route.narrowest.bandwidth, Bandwidth(22e9));
 }
 
-// Two GPUs with an interface each below switches of 16 and 8 lanes, and a slow
-// interface on four lanes of an old generation, which is left out with its switch.
+// Two switches, of 16 and of 8 lanes, each with a GPU and an interface below it. A slow interface
+// on four lanes of an old generation is left out with its switch.
 TEST_F(ImportTest, NcclSwitchesKeepUplinksOfTheirOwn) {
   const std::string slow =
       "<pci busid=\"s9\" class=\"0x060400\" link_speed=\"5.0 GT/s PCIe\" link_width=\"4\">"
@@ -75,7 +75,7 @@ TEST_F(ImportTest, NcclSwitchesKeepUplinksOfTheirOwn) {
       << printed_;
 }
 
-TEST_F(ImportTest, SmiMatricesOfPairsAndSwitches) {
+TEST_F(ImportTest, SmiMatricesShowPairsAndSwitches) {
   const std::string pairs = Write("pairs.txt",
                                   "\t\x1b[4mGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA "
                                   "Affinity\x1b[0m\n"

@@ -1,4 +1,4 @@
-// What importers of cluster descriptions return, and options for them.
+// ImportedCluster: what importers of cluster descriptions return, and the options that they take.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace stagecraft {
 
-// What the source leaves out; empty or zero: the source or the catalogue decides.
+// What the source may leave out. If an option is empty or zero, the source or the catalogue
+// decides.
 struct ImportOptions {
   std::string gpu;              // every GPU is of this type, whatever the source says
   std::string node;             // every node is of this type of the catalogue

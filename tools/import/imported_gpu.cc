@@ -33,7 +33,7 @@ constexpr PciName kPciNames[] = {
     {"1002", "74a1", "mi300x-192gb"},
 };
 
-// In lower case, with '-' and '_' as blanks.
+// The name in lower case, with blanks in place of '-' and '_'.
 std::string Folded(const std::string& name) {
   std::string folded;
   for (const char c : name) {

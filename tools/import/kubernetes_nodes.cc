@@ -21,7 +21,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kGpuResources[] = {"nvidia.com/gpu", "amd.com/gpu"};
-// From the outermost to the nearest; the last is a leaf, the one before it a pod.
+// The labels of network layers, from the outermost to the nearest: the last one names a leaf
+// switch, the one before it a pod.
 constexpr const char* kAwsLayers[] = {"topology.k8s.aws/network-node-layer-1",
                                       "topology.k8s.aws/network-node-layer-2",
                                       "topology.k8s.aws/network-node-layer-3"};
@@ -31,7 +32,8 @@ constexpr const char* kGceLayers[] = {"cloud.google.com/gce-topology-block",
 struct KubernetesNode {
   std::string name;
   bool has_leaf = false;
-  std::vector<std::string> order;  // what nodes are sorted by: switches, clique, name
+  // What nodes are sorted by: region, zone, network layers, NVLink clique, name.
+  std::vector<std::string> order;
   NodeGroupProto type;
 };
 
@@ -48,7 +50,7 @@ class NodeReader {
     if (metadata.contains("labels")) labels_ = &Object(metadata, "labels", place_);
   }
 
-  // False for a node without GPUs.
+  // Returns false for a node without GPUs.
   bool Read(const ImportOptions& options, std::vector<std::string>* notes) {
     const int capacity = Capacity();
     const std::string labelled = Label("nvidia.com/gpu.count");
@@ -101,7 +103,7 @@ class NodeReader {
     int count = 0;
     for (const auto& [resource, value] : capacity.items()) {
       const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-      // Nodes keep the resource, at zero, when MIG is turned off.
+      // When MIG is turned off, nodes keep the resource with the value zero.
       if (resource.starts_with("nvidia.com/mig-") && Whole(text, resource) > 0) {
         throw InputError(place_ + ".status.capacity: got " + Quoted(resource) +
                          ", want whole GPUs: MIG instances are not supported");
@@ -118,7 +120,7 @@ class NodeReader {
     if (instance.empty()) instance = Label("beta.kubernetes.io/instance-type");
     if (options.gpu.empty() && options.node.empty() && !instance.empty()) {
       for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
-        // "AWS p5.48xlarge": a provider, then its name for the instance.
+        // A name like "AWS p5.48xlarge" has the provider, then its name for the instance type.
         const size_t blank = entry.name.find(' ');
         if (blank == entry.name.npos || entry.name.substr(blank + 1) != instance) continue;
         UseDevicesChecked(entry.type, count, place_);
@@ -176,7 +178,8 @@ std::vector<KubernetesNode> ReadNodes(const Json& items, const std::string& name
   return nodes;
 }
 
-// A switch of the same name in another block or zone is another switch.
+// Sorts the nodes, and names the leaf switch and pod of each by all layers above it, since a switch
+// of the same name in another block or zone is another switch.
 std::vector<PlacedNode> PlaceNodes(std::vector<KubernetesNode> nodes,
                                    std::vector<std::string>* notes) {
   std::sort(nodes.begin(), nodes.end(),

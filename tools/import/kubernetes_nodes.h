@@ -10,12 +10,12 @@ namespace stagecraft {
 
 inline constexpr int64_t kMostKubernetesBytes = 64 << 20;
 
-// Nodes with GPUs, in the order of region, zone, network layers, NVLink clique and name. A node is
-// wired as its instance type says, if the catalogue has it, else as the reference node of its GPU
-// type. Nodes that share the nearest network layer (AWS) or sub-block (GCE), if all have one, share
-// a leaf switch; a note names nodes without one if others have it. Throws an InputError that names
-// file and node for lists without GPUs, names given twice, counts that differ between label and
-// capacity, MIG, and unknown GPUs.
+// Returns the nodes with GPUs, sorted by region, zone, network layers, NVLink clique and name. A
+// node is wired as its instance type, if the catalogue has that, else as the reference node of its
+// GPU type. If all nodes have a label for the nearest network layer (AWS) or sub-block (GCE), those
+// with the same one share a leaf switch; if only some have it, leaf switches are left out, and a
+// note says so. Throws an InputError that names the file and the node for lists without GPUs, names
+// given twice, counts that differ between label and capacity, MIG, and unknown GPUs.
 ImportedCluster ImportKubernetesNodes(const std::string& text, const std::string& name,
                                       const ImportOptions& options);
 

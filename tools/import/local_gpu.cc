@@ -20,13 +20,13 @@ namespace {
 
 constexpr const char* kPlace = "local-gpu";
 constexpr int kMostParts = 1024;
-// NVLinks run a few percent above the rate that is left for data, which is the one in the
-// catalogue.
+// The catalogue has the rate of NVLinks for data, and their raw rate is a few percent above it, so
+// only links below this share of the catalogue's rate are slower than usual.
 constexpr double kLeastOfNvlink = 0.9;
-// Drivers reserve a few percent of the memory for themselves.
+// The share of the catalogue's memory that a GPU has at least; drivers reserve a few percent of it.
 constexpr double kLeastOfMemory = 0.9;
 
-// "3:5".
+// Reads the shares of parts: "3:5".
 std::vector<int> ParseShares(const std::string& text) {
   std::string commas = text;
   std::replace(commas.begin(), commas.end(), ':', ',');
@@ -52,7 +52,8 @@ const DeviceEntry& EntryOf(const LocalGpu& gpu, const ImportOptions& options,
   return entry;
 }
 
-// Notes where the GPU has less than the catalogue states under its name.
+// Adds a note if the GPU has another number of multiprocessors, or less memory, than the catalogue
+// states.
 void NoteDifferences(const LocalGpu& gpu, const DeviceEntry& entry,
                      std::vector<std::string>* notes) {
   const Device& device = entry.device;
@@ -81,7 +82,7 @@ Link PortOf(const LocalGpu& gpu, const DeviceEntry& entry, std::vector<std::stri
   return port;
 }
 
-// Takes the rate of NVLinks that run slower than the catalogue states.
+// If NVLinks run slower than the catalogue states, uses their own rate, and notes that.
 void TakeSlowLinks(const LocalGpu& gpu, const DeviceEntry& entry, NodeTypeProto* type,
                    std::vector<std::string>* notes) {
   const Bandwidth usual = NvlinkBandwidth(entry), own = gpu.nvlink;
@@ -111,7 +112,7 @@ DeviceProto DeviceOfPart(const DeviceEntry& entry, const LocalGpu& gpu, const Pa
   return ToProto(device);
 }
 
-// A node of `count` parts from `first` on, which are alike.
+// Adds a node of `count` equal parts.
 void AddNode(const DeviceProto& device, const Link& copies, int count, ClusterProto* cluster) {
   NodeGroupProto* group = cluster->add_node_groups();
   group->set_count(1);
@@ -150,8 +151,8 @@ std::string Measured(const PartsProbe& probe) {
       gigabytes(probe.whole), parts, gigabytes(probe.together));
 }
 
-// Devices as the programs that measure them use them: they launch recorded graphs, and run for
-// seconds.
+// Makes devices as they are while programs measure them: kernels are launched in recorded graphs,
+// and a run lasts for seconds.
 ImportedCluster AsMeasured(ImportedCluster imported) {
   for (NodeGroupProto& group : *imported.cluster.mutable_node_groups()) {
     NodeTypeProto* type = group.mutable_inline_node_type();
@@ -249,7 +250,7 @@ ImportedCluster ImportLocalGpu(const LocalGpuWish& wish, const ImportOptions& op
   const std::vector<LocalGpu> selected =
       wish.gpu < 0 ? gpus : SelectGpus(gpus, std::vector{wish.gpu}, "--board");
   if (sizes.empty()) return AsMeasured(ClusterOfGpus(selected, options, kPlace));
-  EntryOf(selected[0], options, kPlace);  // before it is measured
+  EntryOf(selected[0], options, kPlace);  // throws before the GPU is measured
   const int gpu = std::max(wish.gpu, 0);
   if (are_shares) {
     sizes = PartsByShares(FindGpuGroups(gpu, "--parts"), sizes, "--parts");

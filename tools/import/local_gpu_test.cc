@@ -1,4 +1,4 @@
-// What is observed of GPUs and their parts, as clusters; no test has a GPU.
+// Tests of clusters made from what was observed of GPUs and their parts; no test needs a GPU.
 #include "tools/import/local_gpu.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(LocalGpuTest, GpusAtASwitchAreANode) {
   EXPECT_EQ(cluster.device(0), DeviceCatalogue::Embedded().Find("h200-sxm5-141gb")->device);
   const NodeType& node = cluster.node(0);
   EXPECT_EQ(node.wiring, Wiring::kSwitched);
-  EXPECT_EQ(node.intra.bandwidth, Bandwidth(450e9));  // 18 links of 25 GB/s, as the catalogue
+  EXPECT_EQ(node.intra.bandwidth, Bandwidth(450e9));  // 18 links of the catalogue's 25 GB/s
   EXPECT_EQ(node.fallback.bandwidth, Bandwidth(63e9));
   EXPECT_EQ(node.nics, 0);
   EXPECT_TRUE(imported.notes.empty());
@@ -168,7 +168,7 @@ TEST(LocalGpuTest, UnlikePartsKeepTheirOrder) {
   EXPECT_EQ(cluster.device(0).multiprocessors, 32);
   EXPECT_EQ(cluster.device(2).multiprocessors, 64);
   EXPECT_EQ(cluster.device(2).memory.count() / cluster.device(0).memory.count(), 2);
-  // The sender copies.
+  // A copy is as fast as the part that sends makes it.
   EXPECT_EQ(cluster.FindRoute(0, 2).narrowest.bandwidth, Bandwidth(0.75e12));
   EXPECT_EQ(cluster.FindRoute(2, 0).narrowest.bandwidth, Bandwidth(1.5e12));
   EXPECT_EQ(cluster.shared_memories()[0].devices, (std::vector<int>{0, 1, 2}));

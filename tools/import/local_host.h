@@ -1,4 +1,5 @@
-// This host as a cluster: a device for every CPU, as its processes measured it.
+// Describes this host as a cluster with a device for every CPU core, as its processes measured
+// them.
 #pragma once
 
 #include "costmodel/device.h"
@@ -8,13 +9,13 @@
 namespace stagecraft {
 
 struct LocalHost {
-  Device processor;  // one CPU while all are busy, and all of the memory
+  Device processor;  // one CPU core while all are busy, with all of the host's memory
   int processors = 1;
   Link message;  // between two of them
 };
 
-// One node, which cannot be one of several, since what lies between hosts is not measured. Each CPU
-// has an equal part of the memory.
+// Returns a cluster of one node, since links between hosts are not measured. Each CPU core has an
+// equal part of the memory.
 ClusterProto LocalHostCluster(const LocalHost& host);
 
 }  // namespace stagecraft

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// Four CPUs with 64 GB, of which each alone streams 10 GB/s.
+// A host with 64 GB and four CPU cores, each of which streams 10 GB/s while all are busy.
 LocalHost Four() {
   LocalHost host;
   host.processor.id = "host";

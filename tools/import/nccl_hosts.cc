@@ -54,7 +54,7 @@ class HostReader {
     }
   }
 
-  // What the lanes carry, raw, one direction; zeros if the file does not say.
+  // The raw bandwidth of a device's PCIe lanes in one direction; zeros if the file does not say.
   struct PciPort {
     Bandwidth bandwidth;
     int generation = 0;
@@ -144,8 +144,8 @@ class HostReader {
   std::vector<std::string>* const notes_;
   std::vector<NcclHost> hosts_;
   std::map<std::string, size_t> index_;             // into hosts_, by host_hash
-  size_t current_ = 0;                              // host
-  std::set<std::pair<size_t, std::string>> buses_;  // of hosts
+  size_t current_ = 0;                              // index of the host that is being read
+  std::set<std::pair<size_t, std::string>> buses_;  // pairs of a host's index and a bus id
 };
 
 }  // namespace

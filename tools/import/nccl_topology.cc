@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kMostLinks = 64;
 
-// Numbers the values in the lists anew, in order from 0; returns the new numbers by the old ones.
+// Renumbers the values in all lists from 0 on, in ascending order; returns the new numbers by the
+// old ones.
 std::map<int, int> Renumber(std::initializer_list<std::vector<int>*> lists) {
   std::map<int, int> numbers;
   for (const std::vector<int>* list : lists) {

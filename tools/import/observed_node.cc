@@ -26,7 +26,7 @@ bool MatchesCubeMesh(const ObservedNode& node, CubeMesh mesh) {
   return true;
 }
 
-// Whether every GPU has `links` to each of the others to which `joins` says that it has any.
+// Whether each two GPUs have exactly `links` links between them if joins(a, b), else none.
 template <typename Joins>
 bool IsUniform(const ObservedNode& node, int links, Joins joins) {
   for (int a = 0; a < node.gpus; ++a) {
@@ -72,7 +72,8 @@ WiringFound FindWiring(const ObservedNode& node, const std::string& place) {
       "one of these or a cluster file with links");
 }
 
-// Of one interface; what the source does not state comes from the flag or the catalogue.
+// The bandwidth of one network interface: from the flag, else from the source, else from the
+// catalogue.
 Bandwidth NicBandwidth(const ObservedNode& node, const ImportOptions& options,
                        const std::string& place, std::vector<std::string>* notes) {
   if (options.nic_gbit > 0) return FromGbit(options.nic_gbit);

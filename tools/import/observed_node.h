@@ -1,4 +1,5 @@
-// ObservedNode: a node as its own tools describe it, and the node type that follows.
+// ObservedNode: a node as tools that run on it describe it, and the node type that follows from
+// that.
 #pragma once
 
 #include <string>
@@ -16,7 +17,7 @@ struct ObservedNode {
   int gpus = 0;
   std::vector<int> switch_links;          // by GPU: number of NVLinks to NVSwitches
   std::vector<std::vector<int>> nvlinks;  // GPU x GPU: number of direct NVLinks
-  Link port;                              // PCIe port of a GPU
+  Link port;                              // the PCIe port of a GPU
   int nics = 0;
   Bandwidth nic;  // of each interface; zero: not stated
   PcieTree tree;  // with all GPUs and interfaces; empty: not known
@@ -24,14 +25,14 @@ struct ObservedNode {
   friend bool operator==(const ObservedNode&, const ObservedNode&) = default;
 };
 
-// Latencies are those of costmodel/usual_links.h. `options.nic_gbit` takes precedence over what
-// `node` states; without either, interfaces are those of the GPU's reference node. Throws an
-// InputError, which `place` opens, for links that make no known wiring.
+// Returns the node's type, with the latencies of costmodel/usual_links.h. The bandwidth of network
+// interfaces is options.nic_gbit, else what `node` states, else that of the GPU's reference node.
+// Throws an InputError that begins with `place` for links that make no known wiring.
 NodeTypeProto ToNodeType(const ObservedNode& node, const std::string& id,
                          const ImportOptions& options, const std::string& place,
                          std::vector<std::string>* notes);
 
-// The link between root complexes on hosts of a PCIe generation.
+// Returns the link between the root complexes of a host, whose PCIe is of this generation.
 Link RootLink(int pcie_generation);
 
 }  // namespace stagecraft

@@ -1,4 +1,5 @@
-// Nodes below leaf switches, as schedulers list them, and the cluster that they make.
+// PlacedNode: a node and the leaf switch to which a scheduler says that it is connected; and the
+// cluster that such nodes make.
 #pragma once
 
 #include <string>
@@ -14,14 +15,15 @@ struct PlacedNode {
   std::string pod;  // the switch above the leaf; empty: none
 };
 
-// `nodes` are in rank order, those of a leaf together. Several leaves make a fat tree whose uplinks
-// follow from options.oversubscription; pods become a third tier if leaves and pods are all of one
-// size, else they are left out, which is noted.
+// Adds the nodes, which are in rank order, those of a leaf together. Several leaves make a fat tree
+// whose uplinks follow from options.oversubscription. Several pods become a third tier if all
+// leaves are of one size, and all pods; else they are left out, and a note says so.
 void AddPlacedNodes(const std::vector<PlacedNode>& nodes, const ImportOptions& options,
                     ImportedCluster* result);
 
-// The node for which `gpu` and `count` stand; options.node or options.gpu take precedence. `count`
-// 0: as in the catalogue. Throws an InputError, which `place` opens, if nothing names a GPU.
+// Returns the node type with `count` GPUs of type `gpu`; options.node and options.gpu take
+// precedence over `gpu`. `count` 0: as many as in the catalogue. Throws an InputError that begins
+// with `place` if nothing names a GPU.
 NodeGroupProto NodeOf(const std::string& gpu, int count, const ImportOptions& options,
                       const std::string& place);
 

@@ -14,8 +14,8 @@ namespace {
 
 using Gres = GresTable::Gres;
 
-// Lines and parts of lines about the same nodes: one for each device is usual, so their counts add
-// up. `where` says which nodes.
+// Adds what a line, or a part of one, says to what earlier ones said about the same nodes; counts
+// add up, since there is often a line for each device. `where` says in errors which nodes they are.
 void Add(const Gres& more, const std::string& where, Gres* held) {
   if (held->place.empty()) {
     *held = more;
@@ -31,7 +31,7 @@ void Add(const Gres& more, const std::string& where, Gres* held) {
   }
 }
 
-// gres.conf: Name=gpu Type=h100 File=/dev/nvidia[0-7] or Count=8.
+// Reads a line of gres.conf: "Name=gpu Type=h100 File=/dev/nvidia[0-7]", or with "Count=8".
 Gres FromGresConf(const SlurmLine& line) {
   if (line.Value("name") != "gpu") return {};
   Gres gres = {line.Value("type"), 0, line.place};
@@ -43,7 +43,7 @@ Gres FromGresConf(const SlurmLine& line) {
   return gres;
 }
 
-// slurm.conf: Gres=gpu:h100:8(S:0-1),fs:lustre:1; "gpu" alone is one.
+// Reads the value of Gres in slurm.conf: "gpu:h100:8(S:0-1),fs:lustre:1"; "gpu" alone is one GPU.
 Gres FromSlurmConf(const std::string& list, const std::string& place) {
   Gres all;
   for (const std::string_view part : SplitAt(list, ',')) {
@@ -69,7 +69,7 @@ GresTable::Gres GresTable::Of(const std::string& node) const {
 
 GresTable ParseGres(const std::string& text, const std::string& name) {
   GresTable table;
-  std::string usual;  // Gres of nodes that name none
+  std::string usual;  // the Gres of NodeName=DEFAULT, for lines of nodes without one
   for (const SlurmLine& line : ParseSlurmLines(text, name)) {
     const std::string nodes = line.Value("nodename");
     const bool has_gres = line.keys.contains("gres");

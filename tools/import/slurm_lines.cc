@@ -18,7 +18,7 @@ bool IsPlain(std::string_view text) {
   });
 }
 
-// Takes what follows '=', in quotes or up to a blank, off the line.
+// Returns the value at the beginning of the line, in quotes or up to a blank, and removes it.
 std::string_view TakeValue(std::string_view* line, const std::string& place) {
   const bool is_quoted = line->starts_with('"');
   if (is_quoted) line->remove_prefix(1);

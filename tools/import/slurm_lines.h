@@ -1,4 +1,4 @@
-// Lines of Slurm's configuration files.
+// SlurmLine: a line of Slurm's configuration files, and the reader of them.
 #pragma once
 
 #include <map>
@@ -13,14 +13,14 @@ struct SlurmLine {
   std::string first_key;                    // in lower case
   std::map<std::string, std::string> keys;  // in lower case
 
-  std::string Value(const std::string& key) const;  // empty where there is none
+  std::string Value(const std::string& key) const;  // empty if the line lacks the key
 };
 
 std::string LowerCase(std::string_view text);
 
-// Reads lines of "Key=Value Key="Some value"": comments are dropped, a backslash joins lines.
-// Throws InputError for words without '=', quotes that are not closed, keys given twice in a line,
-// and Include, since no other file is read.
+// Reads lines like `Key=Value Key="Some value"`. Comments are dropped, and a backslash at the end
+// of a line joins it with the next. Throws InputError for words without '=', quotes that are not
+// closed, keys given twice in a line, and Include, since no other file is read.
 std::vector<SlurmLine> ParseSlurmLines(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

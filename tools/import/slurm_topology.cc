@@ -24,7 +24,7 @@ ImportedCluster ImportSlurmTopology(const SlurmText& topology, const SlurmText& 
   const GresTable table = ParseGres(gres.text, gres.name);
   ImportedCluster result;
   std::vector<PlacedNode> nodes;
-  std::map<std::pair<std::string, int>, NodeGroupProto> types;  // of equal nodes, found once
+  std::map<std::pair<std::string, int>, NodeGroupProto> types;  // by GPU and count
   for (const SlurmLeafNode& leaf : WalkSlurmTree(switches, topology.name)) {
     const GresTable::Gres has = table.Of(leaf.node);
     const std::pair<std::string, int> key = {has.gpu, has.count};

@@ -37,7 +37,7 @@ std::string TextMember(const Json& object, const char* key, const std::string& p
   return text.get<std::string>();
 }
 
-// The one that was named, else the default, else the first.
+// The index of the wanted topology; if none is wanted, of the file's default, else of the first.
 size_t Choose(const Json& all, const std::string& wanted, const std::string& name) {
   std::vector<std::string> known;
   size_t chosen = 0;

@@ -14,7 +14,7 @@ constexpr int kMostColumns = 512;
 constexpr int kMostNvlinks = 64;
 constexpr std::string_view kNuma = "NUMA Affinity";
 
-// The header is underlined by terminal escapes: ESC [ ... m.
+// Removes the terminal escapes, ESC [ ... m, which underline the header.
 std::string WithoutEscapes(const std::string& text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -34,7 +34,8 @@ bool IsNumbered(std::string_view name, std::string_view prefix) {
                      [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Older drivers print the interfaces' own names: mlx5_0.
+// Whether a column is one of a GPU or a network interface. Older drivers print the interfaces' own
+// names, like mlx5_0.
 bool IsDevice(std::string_view name) {
   return IsNumbered(name, "GPU") || IsNumbered(name, "NIC") || IsNumbered(name, "mlx5_") ||
          IsNumbered(name, "mlx4_");
@@ -74,7 +75,7 @@ void CheckSymmetric(const SmiMatrix& matrix, const std::vector<std::string>& nam
   }
 }
 
-// The columns of devices; GPUs come first.
+// Returns the names of the columns of devices and counts them in `matrix`; GPUs come first.
 std::vector<std::string> ParseHeader(const std::vector<std::string_view>& fields,
                                      const std::string& place, SmiMatrix* matrix) {
   std::vector<std::string> names;

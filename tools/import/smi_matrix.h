@@ -6,7 +6,7 @@
 
 namespace stagecraft {
 
-// How two things are joined, nearest first.
+// How two devices are joined, the nearest first.
 enum class SmiPath { kSelf, kNvlink, kSameSwitch, kSameRoot, kOtherRoot };
 
 struct SmiMatrix {
@@ -15,13 +15,13 @@ struct SmiMatrix {
     int nvlinks = 0;
     friend bool operator==(const Cell&, const Cell&) = default;
   };
-  int gpus = 0;                          // the first rows and columns
-  int nics = 0;                          // the others
+  int gpus = 0;                          // have the first rows and columns
+  int nics = 0;                          // have the others
   std::vector<std::vector<Cell>> cells;  // symmetric
-  std::vector<std::string> numa;         // by GPU: "0", "N/A"; empty: no such column
+  std::vector<std::string> numa;         // by GPU: its NUMA node, "0", or "N/A"; empty: no column
 };
 
-// Throws an InputError that opens with `name`, as ImportSmiTopology() does.
+// Throws an InputError that begins with `name`, as ImportSmiTopology() does.
 SmiMatrix ParseSmiMatrix(const std::string& text, const std::string& name);
 
 }  // namespace stagecraft

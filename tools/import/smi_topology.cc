@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// Sets that are merged as they grow; numbered in the order of their first members.
+// Disjoint sets of the numbers 0, 1 and so on, which can be joined.
 class Sets {
  public:
   explicit Sets(int count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -28,6 +28,7 @@ class Sets {
     const int second = Find(b);
     parent_[std::max(first, second)] = std::min(first, second);
   }
+  // Returns the number of each member's set; sets are numbered in the order of their first members.
   std::vector<int> Numbers() const {
     std::map<int, int> number;
     std::vector<int> numbers;
@@ -65,7 +66,8 @@ PcieTree TreeOf(const SmiMatrix& matrix) {
   return tree;
 }
 
-// Direct links, or links to a switch that shows them to every other GPU.
+// Fills in the direct links between GPUs or, if the matrix shows those to a switch, which it prints
+// for every pair of GPUs, the links to switches.
 void AddNvlinks(const SmiMatrix& matrix, ObservedNode* node) {
   node->nvlinks.assign(node->gpus, std::vector<int>(node->gpus, 0));
   node->switch_links.assign(node->gpus, 0);

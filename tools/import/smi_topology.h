@@ -10,12 +10,13 @@ namespace stagecraft {
 
 inline constexpr int64_t kMostSmiTopologyBytes = 1 << 20;
 
-// Gives one node. The matrix names no GPU, so options.gpu is required. PIX and PXB mean one PCIe
-// switch, PHB and NODE one root complex, SYS another one; where NVLinks hide the path over PCIe,
-// the NUMA column distinguishes root complexes. NV# between all GPUs is an NVSwitch if a GPU does
-// not have that many links for each other one. Throws an InputError that opens with `name` and a
-// line for rows that are missing, too short or given twice, unknown kinds of link, and a matrix
-// that is not symmetric.
+// Returns one node. The matrix does not name the GPU type, so options.gpu is required. PIX and PXB
+// mean that two devices share a PCIe switch, PHB and NODE that they share a root complex, SYS that
+// they do not. If NVLinks hide the path over PCIe, the NUMA column says whether two GPUs share a
+// root complex. NV# between all GPUs means an NVSwitch if the GPU type has too few links for that
+// many to each other GPU, and is connected by NVSwitches in its reference node. Throws an
+// InputError that begins with `name` for rows that are missing or too short, columns given twice,
+// unknown kinds of link, and a matrix that is not symmetric.
 ImportedCluster ImportSmiTopology(const std::string& text, const std::string& name,
                                   const ImportOptions& options);
 

@@ -14,7 +14,7 @@ size_t LineOf(const std::string& text, size_t offset) {
   return static_cast<size_t>(std::count(text.begin(), end, '\n'));
 }
 
-// The end of the tag that opens at `at`; quoted text may hold any character.
+// The index of the '>' that ends the tag which begins at `at`; quoted text may hold any character.
 size_t TagEnd(const std::string& text, size_t at) {
   char quote = 0;
   for (; at < text.size(); ++at) {
@@ -30,7 +30,7 @@ size_t TagEnd(const std::string& text, size_t at) {
   return text.size();
 }
 
-// The tree is built and freed by recursion, so its depth is checked before.
+// Checks the depth before the tree is built, since building and freeing it recurses.
 void CheckDepth(const std::string& text, const std::string& name) {
   int depth = 0;
   for (size_t at = 0; (at = text.find('<', at)) != text.npos;) {

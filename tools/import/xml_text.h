@@ -1,4 +1,4 @@
-// Reads XML with bounded depth, and with lines for errors.
+// Reads XML of bounded depth; errors name the line.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ inline constexpr int kMostXmlDepth = 64;
 // elements nested deeper than kMostXmlDepth.
 void ParseXml(const std::string& text, const std::string& name, pugi::xml_document* document);
 
-// Where elements come from, for error messages about them. Refers to text and name, which must
+// The text and the file's name from which elements come, for error messages about them. Both must
 // outlive it.
 struct XmlSource {
   const std::string& text;
   const std::string& name;
 
-  // "topo.xml: line 7: <gpu>": opens a sentence about an element.
+  // Returns how an error about an element begins: "topo.xml: line 7: <gpu>".
   std::string At(const pugi::xml_node& node) const;
-  // Throws an InputError about an element, or an attribute of it.
+  // Throws an InputError about an element or, if `attribute` is not empty, an attribute of it.
   [[noreturn]] void Fail(const pugi::xml_node& node, const std::string& attribute,
                          const std::string& problem) const;
-  // The value of an attribute from 0 to `most`; throws InputError for anything else.
+  // Returns an attribute's value, a whole number from 0 to `most`; throws InputError for any other.
   int WholeAttribute(const pugi::xml_node& node, const char* attribute, int most) const;
 };
 

@@ -27,7 +27,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
-// The least tolerance: hosts of one kind differ by this much even if intervals are narrower.
+// The least tolerance, since hosts of one kind differ by this much even if intervals are narrower.
 constexpr double kLeastTolerance = 0.15;
 
 struct ComparedRow {
@@ -60,7 +60,7 @@ const char* Verdict(const ComparedRow& row) {
   return ratio > 1 ? "slower" : "faster";
 }
 
-// Its index among the rows, by file: the largest message.
+// For each file, the index of the row with the largest message.
 std::vector<size_t> LargestOfEachFile(const std::vector<ComparedRow>& rows) {
   std::vector<size_t> largest;
   for (size_t i = 0; i < rows.size(); ++i) {

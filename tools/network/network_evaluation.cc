@@ -49,7 +49,7 @@ std::vector<std::string> Worse(const NetworkExperiment& experiment) {
   return worse;
 }
 
-// Rows that judge nothing, including what the tables themselves leave open.
+// The rows by which nothing is judged, including those that were skipped when files were read.
 SkippedRows Skipped(const NetworkExperiment& experiment, const NetworkInput& input) {
   SkippedRows skipped = input.skipped;
   for (const auto& [reason, rows] : experiment.skipped) skipped[{"any GPU", reason}] = rows;
@@ -63,13 +63,13 @@ Json AccuracyToJson(const NetworkAccuracy& accuracy) {
   return errors;
 }
 
-// The number of rows that judge nothing because nobody says what joins their nodes.
+// The number of rows by which nothing is judged since it is not stated what joins their nodes.
 int UnstatedRows(const NetworkExperiment& experiment) {
   const auto found = experiment.skipped.find(kUnstatedNetwork);
   return found == experiment.skipped.end() ? 0 : found->second;
 }
 
-// What a reader must know to interpret the errors, one sentence each.
+// Sentences that a reader must know to judge the errors correctly.
 std::vector<std::string> Warnings(const NetworkEvaluationFlags& flags, const NetworkInput& input) {
   std::vector<std::string> warnings;
   if (flags.split == "none" && flags.calibrate == 0) {

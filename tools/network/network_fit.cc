@@ -37,15 +37,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 
-// What one measured group says about its links: its time over the formula's at its smallest and
-// largest sizes.
+// What the rows of one op over one number of nodes and ranks say about its links, from their
+// smallest and their largest size.
 struct Correction {
   std::string op;
   int nodes = 0, ranks = 0, rows = 0;
-  double latency_us = 0;         // of the smallest size
-  double latency_factor = 0;     // measured over formula there
-  double bus_gb_per_s = 0;       // of the largest size
-  double bandwidth_factor = 0;   // measured bandwidth over formula there
+  double latency_us = 0;         // measured at the smallest size
+  double latency_factor = 0;     // that over the formula's time
+  double bus_gb_per_s = 0;       // measured at the largest size
+  double bandwidth_factor = 0;   // that over the formula's bandwidth
   double before = 0, after = 0;  // MAPE of the shipped and of the new model
 };
 
@@ -99,7 +99,7 @@ std::vector<Correction> Corrections(const std::vector<NetworkSample>& samples,
   return corrections;
 }
 
-// |log(predicted / measured)| of those samples.
+// |log(predicted / measured)| of each sample.
 std::vector<double> ErrorsOf(const NetworkModel& model, std::span<const NetworkSample> samples) {
   std::vector<double> errors;
   for (const NetworkSample& sample : samples) {
@@ -170,7 +170,8 @@ void Print(const std::vector<Correction>& corrections, std::ostream& out) {
   table.Print(out);
 }
 
-// Base names alone, so that the same samples give the same bytes anywhere.
+// How the model came about. Files are named without their folders, so that the same samples give
+// the same bytes everywhere.
 std::string Provenance(const NetworkFitFlags& flags, const std::string& site, size_t rows) {
   Args names;
   for (const std::string& file : flags.files) {
@@ -181,7 +182,7 @@ std::string Provenance(const NetworkFitFlags& flags, const std::string& site, si
                                rows));
 }
 
-// The model is at home where some of the files were measured.
+// Throws InputError if no sample is of this site, which cannot be the model's home site then.
 void CheckSite(const NetworkInput& input, const std::string& site) {
   const auto is_there = [&](const NetworkSample& sample) { return sample.site == site; };
   if (std::any_of(input.samples.begin(), input.samples.end(), is_there)) return;

@@ -1,4 +1,4 @@
-// fit --network: fits a network model to measured collectives, or adapts the shipped one to the
+// `fit --network`: fits a network model to measured collectives, or adapts the shipped one to the
 // logs of a site.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct NetworkFitFlags {
   Args files;
-  std::string cluster;  // if given, the files are of this site, where the model is then at home
+  std::string cluster;  // if given: the site of the logs, which becomes the model's home site
   std::string output;
   bool json = false, quiet = false;
 };

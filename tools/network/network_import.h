@@ -1,4 +1,4 @@
-// import nccl-tests: puts logs together into one table of collectives.
+// `import nccl-tests`: puts logs together into one table of collectives.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ inline constexpr int64_t kMostNcclTestsLogBytes = 64 << 20;
 
 struct NetworkImport {
   Args logs;
-  std::string cluster;         // as given to --cluster
+  std::string cluster;         // as --cluster takes it
   std::optional<OpKind> kind;  // of all logs; no value: each log states its own
 };
 
@@ -24,12 +24,12 @@ struct ImportedCollectives {
   Args notes;               // sentences
 };
 
-// The hosts of each log are the cluster's first nodes. A point that several logs have is a repeat
-// of the first. Throws an InputError that names the log or the flag; `out` is the file for which
-// the table is made.
+// The hosts of each log are the cluster's first nodes. If several logs have the same point, those
+// after the first are repeats. `out` is the file for which the table is made. Throws an InputError
+// that names the log or the flag.
 ImportedCollectives ImportNcclTests(const NetworkImport& source, const std::string& out);
 
-// What --collective may be.
+// Returns the words that --collective takes.
 Args CollectiveWords();
 
 }  // namespace stagecraft

@@ -20,7 +20,7 @@
 namespace stagecraft {
 namespace {
 
-// The devices of the log's ranks: its hosts are, in order, the cluster's nodes.
+// The devices of the log's ranks. Its hosts are the cluster's nodes, in order.
 std::vector<int> Place(const NcclTestsLog& log, const Cluster& cluster, const std::string& path) {
   const std::vector<int> counts = log.RanksByHost();
   if (static_cast<int>(counts.size()) > cluster.node_count()) {
@@ -62,11 +62,11 @@ void CheckSomethingIsLeft(const std::string& flag, const NetworkInput& input) {
       fmt::format("{}: got no measured collective that is known: {} {}", flag, gpu, reason));
 }
 
-// Compares each rank's GPU with the device that it stands for.
+// Throws InputError if a rank's GPU is clearly not of the type of its device in the cluster.
 void CheckGpus(const NcclTestsLog& log, const Cluster& cluster, const std::vector<int>& devices,
                const std::string& path) {
   const std::vector<int> counts = log.RanksByHost();
-  std::vector<int> next(counts.size());  // place in `devices`, by host
+  std::vector<int> next(counts.size());  // by host: the index in `devices` of its next rank
   std::exclusive_scan(counts.begin(), counts.end(), next.begin(), 0);
   std::map<std::string, size_t> hosts;
   for (size_t rank = 0; rank < log.ranks.size(); ++rank) {

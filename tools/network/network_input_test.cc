@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kMostRanks = 8;  // of a host
+constexpr int kMostRanks = 8;  // on a host
 
 NcclTestsLog LogOf(int h100_ranks, int a100_ranks) {
   NcclTestsLog log;

@@ -1,4 +1,4 @@
-// evaluate --network judges the very times that simulations take.
+// Tests that `evaluate --network` judges the very times that `simulate` uses.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ namespace {
 
 std::string Folder() { return std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/"; }
 
-// The cost model of `simulate --cost-model FILE`, of a file that holds this network model.
+// The cost model of `simulate --cost-model FILE` for a file that holds this network model.
 std::unique_ptr<CostModel> AsSimulateLoads(const NetworkModel& network) {
   const std::string path = testing::TempDir() + "/site.pb";
   std::ofstream(path, std::ios::binary) << network.ToProto().SerializeAsString();
@@ -63,8 +63,9 @@ class NetworkPathTest : public testing::Test {
     if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   }
 
-  // One row in this many of a split against the model that simulate loads from a file: what was
-  // fitted on the others, at home where these have rows of the site.
+  // Compares one in `every` rows of a split with the model that `simulate` loads from a file,
+  // which was fitted to the rows that were not left out. Its home site is that of the row, if it
+  // has rows of that site.
   static int CompareRows(const std::string& spec, int every) {
     int compared = 0;
     for (SampleSplit& split : MakeNetworkSplits(spec, samples_, 1)) {
@@ -104,7 +105,8 @@ TEST_F(NetworkPathTest, GroupsLeftOutAreJudgedByTheTimesOfSimulate) {
   EXPECT_GT(CompareRows("leave-out:group", 397), 60);
 }
 
-// GPUs that no table's words tell: what simulations see of a cluster of such nodes.
+// For GPU types that the words of the table do not describe, links are those that simulations see
+// in a cluster of such nodes.
 TEST_F(NetworkPathTest, LinksOfNewGpusAreThoseOfTheirCluster) {
   const NetworkInput input =
       ReadNetworkInput("--network", {Folder() + "collectives_h200_b200.csv.gz"});

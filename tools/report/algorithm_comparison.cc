@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Where the algorithm ran and found a plan that fits.
+// The algorithm's best score; no value if it did not run or found no plan that fits.
 std::optional<double> ScoreOf(const ComparedAlgorithm& algorithm) {
   const bool is_found = algorithm.is_feasible && std::isfinite(algorithm.score);
   return is_found ? std::optional(algorithm.score) : std::nullopt;

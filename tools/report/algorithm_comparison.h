@@ -1,5 +1,5 @@
-// AlgorithmComparison: search algorithms beside each other on one problem, each
-// with the same budget; as a table, as JSON and as a page with pictures.
+// AlgorithmComparison: how several search algorithms did on one problem, each with the same budget,
+// as a table, as JSON and as an HTML page with charts.
 #pragma once
 
 #include <iosfwd>
@@ -14,33 +14,34 @@
 namespace stagecraft {
 
 struct ComparedAlgorithm {
-  SearchCurve curve;                                       // its name, what it found when
-  double score = std::numeric_limits<double>::infinity();  // of its best; least is best
-  bool is_feasible = true;                                 // the best is a plan that fits
-  bool is_proven = false;                                  // no plan scores less
-  std::string remark = "";                                 // why it did not run
+  SearchCurve curve;                                       // its name, and what it found when
+  double score = std::numeric_limits<double>::infinity();  // of its best plan; less is better
+  bool is_feasible = true;                                 // whether its best plan fits
+  bool is_proven = false;                                  // whether no plan scores less
+  std::string remark = "";                                 // why it did not run; empty: it did
 };
 
 struct AlgorithmComparison {
-  std::string problem;  // what was asked and with which budget, one line
+  std::string problem;  // what was searched for, and with which budget, in one line
   std::string score_label;
-  double unit = 1;        // scores are shown divided by it
-  std::string score_key;  // of JSON
-  double key_unit = 1;    // and written divided by it
+  double unit = 1;        // scores are divided by it in tables and charts
+  std::string score_key;  // the key of scores in JSON
+  double key_unit = 1;    // scores are divided by it in JSON
   std::vector<ComparedAlgorithm> algorithms = {};
-  std::optional<double> bound = std::nullopt;  // proven: no plan scores less
-  std::string bound_label = "optimum";
+  std::optional<double> bound = std::nullopt;  // the score from which gaps are counted
+  std::string bound_label = "optimum";         // what that score is
 };
 
-// One line for each algorithm: best, gap to the bound, what was spent.
+// Prints a table with a line for each algorithm: its best score, the gap to the bound, and what it
+// spent.
 void PrintComparison(const AlgorithmComparison& comparison, std::ostream& out);
 
-// {"algorithms": [{"algorithm", score_key, "gap_percent", "feasible", "optimal",
-// "evaluations", "seconds", "remark"}], "curves": {name: [{"evaluations",
-// "seconds", score_key}]}}; null where there is no number.
+// Returns {"algorithms": [{"algorithm", score_key, "gap_percent", "feasible", "optimal",
+// "evaluations", "seconds", "remark"}], "curves": {name: [{"evaluations", "seconds",
+// score_key}]}}; a number that does not exist is null, and an empty remark is left out.
 nlohmann::ordered_json ComparisonToJson(const AlgorithmComparison& comparison);
 
-// The table, and the curves over evaluations and over seconds.
+// Returns a page with the table, and with the curves over evaluations and over seconds.
 std::string ComparisonToHtml(const AlgorithmComparison& comparison, const std::string& title);
 
 }  // namespace stagecraft

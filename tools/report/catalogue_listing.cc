@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kWidth = 120;
 
-// What the hardware does not have is "-".
+// The text of a value; "-" for zero, which means that the hardware lacks it.
 std::string Cell(const Json& value, double unit) {
   if (value.is_string()) return value.get<std::string>();
   const double number = value.get<double>();
@@ -24,7 +24,7 @@ std::string Cell(const Json& value, double unit) {
   return unit == 0 ? fmt::format("{}", number) : fmt::format("{:.5g}", number / unit);
 }
 
-// `text` in lines of at most `most` characters, where its spaces allow it.
+// Breaks `text` at spaces into lines of at most `most` characters; a longer word has its own line.
 std::vector<std::string> LinesOf(const std::string& text, size_t most) {
   std::vector<std::string> lines(1);
   std::istringstream words(text);
@@ -39,7 +39,7 @@ std::vector<std::string> LinesOf(const std::string& text, size_t most) {
   return lines;
 }
 
-// Cells of several lines make several rows.
+// Adds as many rows as the cell with the most lines has.
 void AddRow(const std::vector<std::vector<std::string>>& cells, TextTable& table) {
   size_t lines = 1;
   for (const std::vector<std::string>& cell : cells) lines = std::max(lines, cell.size());

@@ -10,19 +10,20 @@ namespace stagecraft {
 
 struct Column {
   const char* key;
-  const char* heading;  // one line or two
-  double unit = 0;      // shown numbers are divided by it; 0: shown as they are
-  size_t most = 0;      // characters in a line of the column; 0: any number
+  const char* heading;  // one or two lines
+  double unit = 0;      // numbers are shown divided by it; 0: as they are
+  size_t most = 0;      // the most characters in a line of the column; 0: no limit
 };
 
-// Keys of rows carry units. The first column and names stand left.
+// The keys of rows say their units. Columns of numbers are aligned right, all others left.
 struct Listing {
   std::vector<Column> columns;
-  std::string (*below)(const nlohmann::ordered_json& row) = nullptr;  // a row; may be empty
+  // Returns what stands below a row, or an empty string; nullptr: nothing stands below any.
+  std::string (*below)(const nlohmann::ordered_json& row) = nullptr;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
 };
 
-// In lines of at most 120 columns, if `most` of the columns allows it.
+// Prints the table in lines of at most 120 characters, if the columns' `most` are small enough.
 void PrintListing(const Listing& list, std::ostream& out);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// A comparison of timelines as JSON and in words.
+// Reports a comparison of timelines as JSON and as text.
 #pragma once
 
 #include <iosfwd>
@@ -12,7 +12,7 @@
 
 namespace stagecraft {
 
-// The time of a critical path in which no task ran.
+// The name of the time of a critical path in which no task ran.
 inline constexpr const char* kNothingRuns = "nothing runs";
 
 struct TimelineFile {
@@ -25,18 +25,19 @@ struct ComparedTimelines {
   TimelineComparison comparison;
 };
 
-// A sentence that says what to do where the predicted step waits for its host to launch kernels,
-// and the measured one, which launched recorded graphs, did not; nullopt elsewhere.
+// Returns a sentence that says what to do if the predicted step waits for its host to launch
+// kernels, but the measured one does not, since it launched recorded graphs; else nullopt.
 std::optional<std::string> HostWarning(const ComparedTimelines& compared);
 
-// What the numbers rest on, and what is odd about the files; HostWarning is not among them.
+// Returns sentences about what the numbers rest on and what is unusual about the files, without
+// HostWarning().
 std::vector<std::string> NotesOn(const ComparedTimelines& compared);
 
-// The keys of `compare --json`; of the tasks `top` are called the worst. HostWarning is the first
-// of the notes.
+// Returns the keys of `compare --json`, in which `top` tasks are named as the worst. HostWarning()
+// is the first of the notes.
 nlohmann::ordered_json ToJson(const ComparedTimelines& compared, int top);
 
-// The same for people, with the `top` worst tasks; HostWarning comes before all else.
+// Prints the same as text, with the `top` worst tasks, HostWarning() before all else.
 void PrintComparison(const ComparedTimelines& compared, int top, std::ostream& out);
 
 }  // namespace stagecraft

@@ -20,14 +20,14 @@ constexpr size_t kMostRanks = 16;
 
 std::string Ms(Duration time) { return fmt::format("{:.3f}", time.ms()); }
 
-// "+4.2"; "0.0" of what rounds to it.
+// Formats a number with its sign, "+4.2", but without one if it rounds to zero: "0.0".
 std::string Signed(double value, int digits) {
   std::string text = fmt::format("{:+.{}f}", value, digits);
   if (text.find_first_of("123456789") == std::string::npos) text.erase(0, 1);
   return text;
 }
 
-// "+4.2 %"; "-" where there is none.
+// Formats a share as percent, "+4.2 %"; "-" if there is no value.
 std::string Error(const std::optional<double>& share) {
   return share ? Signed(100 * *share, 1) + " %" : "-";
 }
@@ -40,7 +40,8 @@ std::string Gib(Bytes bytes) { return bytes > Bytes() ? fmt::format("{:.2f}", by
 
 std::string Index(int64_t index) { return index < 0 ? "-" : std::to_string(index); }
 
-// Of more ranks those that were predicted worst, the worst first.
+// If there are more than kMostRanks rows, keeps those whose times were predicted worst, the worst
+// first.
 template <typename Row, typename TimeOf>
 void KeepWorst(std::vector<Row>& rows, TimeOf time_of) {
   if (rows.size() <= kMostRanks) return;
@@ -50,7 +51,7 @@ void KeepWorst(std::vector<Row>& rows, TimeOf time_of) {
   rows.resize(kMostRanks);
 }
 
-// Of a table of ranks, whether KeepWorst() left any out.
+// What the heading of a table of ranks adds if KeepWorst() left some out; else empty.
 std::string WhichOf(size_t ranks) {
   if (ranks <= kMostRanks) return "";
   return fmt::format(" ({} of {}, the worst first)", kMostRanks, ranks);

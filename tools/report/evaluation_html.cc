@@ -16,7 +16,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr size_t kMostPoints = 2000;  // of a scatter
+constexpr size_t kMostPoints = 2000;  // of a scatter chart
 
 std::string Row(const std::string& what, const Accuracy& a) {
   return HtmlRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
@@ -41,7 +41,8 @@ std::string Tables(const Experiment& experiment) {
   return html + "</table>\n</details>\n";
 }
 
-// Evenly spaced ones, so that every GPU keeps its share.
+// A chart of predicted against measured times. If there are more predictions than kMostPoints, it
+// shows evenly spaced ones, so that every GPU type keeps its share.
 std::string ScatterOf(const AccuracyReport& evaluation,
                       std::span<const SamplePrediction> predictions, ModelKind model) {
   const std::vector<Sample>& samples = evaluation.input.samples;
@@ -87,7 +88,7 @@ std::string BarsOf(const AccuracyReport& evaluation, const std::string& op) {
 }
 
 std::string Charts(const AccuracyReport& evaluation) {
-  // The shipped model where it is among them.
+  // The last one is the shipped model, if that is among them.
   const ModelKind model = evaluation.models.back();
   std::map<std::string, std::vector<SamplePrediction>> by_op;
   for (const SamplePrediction& prediction : evaluation.experiment.predictions.at(model)) {

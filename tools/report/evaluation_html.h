@@ -1,5 +1,5 @@
-// An evaluation as one HTML page that needs nothing else: tables, and for each op
-// predicted against measured times and errors by size. Same input, same bytes.
+// Writes an evaluation as one HTML page that loads no other file: tables and, for each op, charts
+// of predicted against measured times and of errors by size. Same input, same bytes.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ Json PartsToJson(const std::vector<TimePart>& parts) {
   return json;
 }
 
-// Null where the passes are of none.
+// [first, last]; null if they are -1, which means that the field does not apply.
 Json RangeToJson(int first, int last) { return first < 0 ? Json(nullptr) : Json{first, last}; }
 
 Json RunsToJson(const Explanation& explanation) {

@@ -1,4 +1,4 @@
-// Explanation: a simulated step with the reasons why it takes what it takes.
+// Explanation: a simulated step with the reasons why it takes as long as it does.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,31 +14,31 @@
 namespace stagecraft {
 
 struct Explanation {
-  std::string label;       // how the plan was given
-  std::string cost_model;  // its name
+  std::string label;       // how the user gave the plan
+  std::string cost_model;  // name
   PlannedJob job;
   SimulatedStep step;
   std::vector<PathSegment> path;
   Bubble bubble;
 };
 
-// Cost: as of FindCriticalPath() and FindBubble().
+// Costs as much as FindCriticalPath() and FindBubble() together.
 Explanation Explain(PlannedJob job, SimulatedStep step);
 
-// The critical path by what its time is spent on; adds up to the step.
+// Returns the time of the critical path by what it is spent on; the parts add up to the step time.
 std::vector<TimePart> PathParts(const Explanation& explanation);
-// What the mean device of a stage does of the step, and what it waits for; -1: of all
-// stages. Adds up to the step, but for a nanosecond a part.
+// Returns how long the mean device of a stage (-1: of all stages) does what, and waits for what.
+// The parts add up to the step time, except that each may lack a nanosecond by rounding.
 std::vector<TimePart> DeviceParts(const Explanation& explanation, int stage = -1);
-// Of DeviceParts(): whether the device computes.
+// Returns whether the device works in this part, an index into DeviceParts(), and does not wait.
 bool IsBusyPart(size_t part);
-// The stage that comes closest to what its device has.
+// Returns the memory of the stage with the least memory to spare, or with the most too much.
 const StageMemory& TightestStage(const Explanation& explanation);
 
-// "grad reduce" as a key of JSON: "grad_reduce".
+// Turns a name into a key of JSON: "grad reduce" into "grad_reduce".
 std::string JsonKey(const std::string& name);
 
-// One plan of docs/json.md, explain.
+// Returns what docs/json.md describes for one plan of `explain`.
 nlohmann::ordered_json ToJson(const Explanation& explanation);
 
 }  // namespace stagecraft

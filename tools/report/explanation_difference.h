@@ -1,4 +1,4 @@
-// What changes from one plan to another, and where the time goes.
+// Reports how the step of one plan differs from that of another, part by part.
 #pragma once
 
 #include <iosfwd>
@@ -9,14 +9,14 @@
 
 namespace stagecraft {
 
-// "B takes 120.0 ms (4.1 %) less than A: a device waits ... less, ...". Of the mean
-// device's time, whose parts add up to the step.
+// Returns "B takes 120.0 ms (4.1 %) less than A: on the mean device 100.0 ms less warm-up, ...".
+// The parts are those of the mean device's time, which add up to the step time.
 std::string DescribeDifference(const Explanation& a, const Explanation& b);
 
-// The keys of docs/json.md, explain, `difference`: the second minus the first.
+// Returns the keys of `difference` in docs/json.md, `explain`: values of B minus those of A.
 nlohmann::ordered_json DifferenceToJson(const Explanation& a, const Explanation& b);
 
-// Side by side, part by part.
+// Prints both plans and a table with the parts of A and B side by side.
 void PrintDifference(const Explanation& a, const Explanation& b, std::ostream& out);
 
 }  // namespace stagecraft

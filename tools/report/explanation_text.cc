@@ -15,12 +15,12 @@
 namespace stagecraft {
 namespace {
 
-// Of long paths the runs at either end are shown, of long lists the begin.
+// Of a longer path, half of kMostRuns runs are shown at either end; of longer lists, the beginning.
 constexpr size_t kMostRuns = 16;
 constexpr size_t kMostWaits = 8;
 constexpr size_t kMostStages = 16;
-constexpr double kLeastWaitShare = 0.001;  // of the step
-constexpr double kLeastAsideShare = 0.01;  // of a run
+constexpr double kLeastWaitShare = 0.001;  // of the step time; shorter waits are not shown
+constexpr double kLeastAsideShare = 0.01;  // of a run; shorter delays are not shown
 
 std::string Ms(Duration time) { return fmt::format("{:.1f}", time.ms()); }
 
@@ -28,7 +28,7 @@ std::string Percent(Duration time, Duration of) {
   return fmt::format("{:.1f} %", of > Duration() ? 100 * time.seconds() / of.seconds() : 0.0);
 }
 
-// " (transfers 1.2, launches 0.3 ms)": what delays the passes of a run.
+// What delays the tasks of a run: " (transfers 1.2, launches 0.3 ms)"; empty if nothing does.
 std::string Asides(const PathRun& run) {
   std::string text;
   const auto add = [&](const char* name, Duration time) {
@@ -46,7 +46,7 @@ void AddRun(const PathRun& run, Duration step, TextTable& table) {
   table.Add({Ms(run.from), Ms(time), Percent(time, step), run.Description() + Asides(run)});
 }
 
-// The runs in the middle of a long path in one line.
+// Adds one line for all runs in the middle of a long path.
 void AddMiddle(std::span<const PathRun> runs, Duration step, TextTable& table) {
   int16_t lowest = runs[0].first_stage, highest = lowest;
   for (const PathRun& run : runs) {
@@ -77,7 +77,7 @@ void PrintPath(const Explanation& explanation, Duration step, std::ostream& out)
   table.Print(out);
 }
 
-// Parts that are there at all.
+// Prints a line for each part that takes any time.
 void PrintParts(const std::vector<TimePart>& parts, Duration step, std::ostream& out) {
   for (const TimePart& part : parts) {
     if (part.time == Duration()) continue;

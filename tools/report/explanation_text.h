@@ -1,4 +1,4 @@
-// Explanations for people, about 100 columns wide.
+// Prints explanations as text, about 100 characters wide.
 #pragma once
 
 #include <iosfwd>

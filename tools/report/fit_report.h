@@ -1,4 +1,4 @@
-// What `fit` says of what it did: as text and as JSON.
+// Reports what `fit` did, as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -13,10 +13,10 @@
 
 namespace stagecraft {
 
-// Samples that one family of kernels learned from on one GPU.
+// The number of samples of one GPU type from which one family of kernels learned.
 struct FittedRows {
   std::string family, gpu;
-  bool is_serving = false;  // of serving frameworks alone
+  bool is_serving = false;  // whether the kernels are those of serving frameworks
   int rows = 0;
 };
 
@@ -24,9 +24,9 @@ struct FitSummary {
   SampleInput input;
   std::vector<FittedRows> rows;
   SkippedRows skipped;
-  int of_no_use = 0;  // rows of known GPUs that no family learns from
-  std::map<std::string, CalibrationEvidence> evidence;  // by op; of few samples alone
-  std::vector<std::string> warnings;                    // of ops without
+  int of_no_use = 0;  // rows of known GPU types that no family learns from
+  std::map<std::string, CalibrationEvidence> evidence;  // by op; empty if there are many samples
+  std::vector<std::string> warnings;                    // about ops whose evidence shows no gain
 };
 
 struct OpError {
@@ -42,13 +42,14 @@ struct CalibrationSummary {
   std::vector<OpError> errors;
   std::vector<std::string> changes;
   std::map<std::string, CalibrationEvidence> evidence;  // by op
-  std::vector<std::string> warnings;                    // of ops without
+  std::vector<std::string> warnings;                    // about ops whose evidence shows no gain
 };
 
 void PrintFit(const FitSummary& summary, std::ostream& out);
 void PrintCalibration(const CalibrationSummary& calibration, std::ostream& out);
 
-// `held_out` of a report: by op what rows that were left out in turn say of calibration.
+// Returns `held_out` of a report: for each op, what rows that were left out in turn show about
+// whether learning from the others helps.
 nlohmann::ordered_json EvidenceToJson(const std::map<std::string, CalibrationEvidence>& evidence);
 nlohmann::ordered_json FitToJson(const FitSummary& summary);
 nlohmann::ordered_json CalibrationToJson(const CalibrationSummary& calibration);

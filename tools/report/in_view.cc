@@ -27,7 +27,7 @@ bool HasSome(const std::vector<std::string>& values, const std::set<std::string>
                      [&](const std::string& value) { return some.contains(value); });
 }
 
-// "leave-out:gpu" of "leave-out:gpu=v100", "random" of "random:0.2".
+// The kind of a split: "leave-out:gpu" for "leave-out:gpu=v100", "random" for "random:0.2".
 std::string KindOf(const std::string& split) {
   if (split.starts_with("leave-out:")) return split.substr(0, split.find('='));
   return split.substr(0, split.find(':'));

@@ -1,5 +1,6 @@
-// InViewTable: constants that were chosen while the figures were looked at by which they
-// are judged. Such figures are no prediction of the unseen, and reports say so.
+// InViewTable: the constants that were chosen by looking at the very measurements on which they are
+// judged. Errors on such measurements do not show how well unseen ones are predicted, and reports
+// say so.
 #pragma once
 
 #include <set>
@@ -10,10 +11,10 @@ namespace stagecraft {
 
 struct ConstantsInView {
   std::string constants;  // "the host's time per launch, 75 us"
-  std::string how;
-  std::string origin;
+  std::string how;        // how they were chosen
+  std::string origin;     // where that is documented
 
-  // "constants: how (origin)".
+  // Returns "constants: how (origin)".
   std::string InWords() const;
   friend bool operator==(const ConstantsInView&, const ConstantsInView&) = default;
 };
@@ -21,16 +22,16 @@ struct ConstantsInView {
 // Immutable; safe from any thread.
 class InViewTable {
  public:
-  // data/in_view.textproto in the binary, read at the first call.
+  // The table in the binary, data/in_view.textproto, which the first call reads.
   static const InViewTable& Embedded();
-  // Reads an InViewTableProto in text format. Throws InputError, `name` first.
+  // Reads an InViewTableProto in text format. Throws InputError that begins with `name`.
   static InViewTable Parse(const std::string& text, const std::string& name);
 
-  // Constants that were chosen in view of measured rows of this source and metric.
+  // The constants that were chosen in view of measured rows of this source and metric.
   std::vector<ConstantsInView> OfRows(const std::string& source,
                                       const std::string& metric_kind) const;
-  // Constants that were chosen in view of samples of these sources and ops, for a split that is
-  // written as --split takes it.
+  // The constants that were chosen in view of errors with this split, written as for --split, on
+  // samples of any of these sources (and, for kernels, of any of these ops).
   std::vector<ConstantsInView> OfKernels(const std::string& split,
                                          const std::set<std::string>& sources,
                                          const std::set<std::string>& ops) const;
@@ -47,7 +48,7 @@ class InViewTable {
   std::vector<Entry> entries_;
 };
 
-// A sentence for a report: what such constants mean for the figures of a split.
+// Returns a sentence for reports: what such constants mean for the errors with a split.
 std::string InViewNote(const ConstantsInView& chosen);
 
 }  // namespace stagecraft

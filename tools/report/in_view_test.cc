@@ -69,7 +69,7 @@ TEST(InViewTest, BadTablesSayWhere) {
   }
 }
 
-// The splits of the tables of collectives in docs/cost-model.md.
+// The splits are those of the tables of collectives in docs/cost-model.md.
 TEST(InViewTest, TheTableKnowsTheSplitsThatCollectivesWereTunedOn) {
   for (const char* split : {"leave-out:bytes", "leave-out:group", "leave-out:site",
                             "leave-out:system=p3.16xlarge 4x8"}) {

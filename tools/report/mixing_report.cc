@@ -24,7 +24,7 @@ double Weight(const SearchProblem& problem, const KindsAnswer& answer) {
   return answer.best->score * CostOf(problem, answer.best->evaluation);
 }
 
-// The ids of the kinds, which plans of the answer use.
+// The ids of these GPU types, indices among Mixing::kinds: "a100-sxm4-80gb + h100-sxm5-80gb".
 std::string KindsText(const SearchProblem& problem, const Mixing& mixing,
                       const std::vector<int>& kinds) {
   std::vector<std::string> ids;
@@ -40,13 +40,13 @@ std::string DevicesOf(const SearchProblem& problem, const KindsAnswer& answer) {
 
 double StepOf(const KindsAnswer& answer) { return answer.best->evaluation.step_time.seconds(); }
 
-// "3.0 % more" of a ratio to what it is set beside.
+// A ratio in words: "3.0 % longer" for 1.03, if `more` is "longer".
 std::string Percent(double ratio, const char* more, const char* less) {
   const double percent = 100 * (ratio - 1);
   return fmt::format("{:.1f} % {}", std::abs(percent), percent >= 0 ? more : less);
 }
 
-// What `other` takes and costs beside `best`.
+// How much more or less `other` takes and costs than `best`.
 std::string Beside(const SearchProblem& problem, const KindsAnswer& other,
                    const KindsAnswer& best) {
   const double cost = CostOf(problem, other.best->evaluation);
@@ -55,7 +55,7 @@ std::string Beside(const SearchProblem& problem, const KindsAnswer& other,
                      problem.prices.empty() ? "GPU-hours" : "cost");
 }
 
-// Kinds that `more` uses and `best` does not.
+// The ids of the GPU types that `more` uses and `best` does not.
 std::string Others(const SearchProblem& problem, const Mixing& mixing, const KindsAnswer& more,
                    const KindsAnswer& best) {
   std::vector<int> others;
@@ -67,7 +67,7 @@ std::string Others(const SearchProblem& problem, const Mixing& mixing, const Kin
   return KindsText(problem, mixing, others);
 }
 
-// What is lost by using more kinds than the best plan does; empty where it uses all.
+// What is lost by using more GPU types than the best plan does; empty if no plan with more fits.
 std::string LossOfMore(const SearchProblem& problem, const Mixing& mixing,
                        const KindsAnswer& best) {
   const KindsAnswer* more = mixing.WithMore();
@@ -83,7 +83,7 @@ std::string LossOfMore(const SearchProblem& problem, const Mixing& mixing,
   return fmt::format("adding {} makes it {:.1f} % {}", others, loss, what);
 }
 
-// Of the best, a mixture, beside fewer kinds.
+// Whether mixing is worth it: `best` uses several GPU types, `other` is the best plan on fewer.
 std::string Verdict(const SearchProblem& problem, const Mixing& mixing, const KindsAnswer& best,
                     const KindsAnswer& other) {
   const bool is_worth = IsWorthMixing(problem, mixing);

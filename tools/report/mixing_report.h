@@ -1,4 +1,4 @@
-// Whether mixing kinds of device pays, in words and as JSON.
+// Reports whether it pays to mix GPU types, as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -10,16 +10,17 @@
 
 namespace stagecraft {
 
-// The best plan uses several kinds and pays for them: by the score or, where that is the
-// step time, by step time x cost beside every choice of fewer kinds.
+// Returns whether the best plan uses several GPU types and is better than every best plan on fewer
+// of them: by its score or, if that is the step time, by step time x cost.
 bool IsWorthMixing(const SearchProblem& problem, const Mixing& mixing);
 
-// One line: "worth it by time x cost: 64 x A100 alone take 30 % longer at 9 % less cost".
+// Returns one line: "worth it by time x cost: 64 x A100 alone take 30.0 % longer at 9.0 % less
+// cost".
 std::string MixingSentence(const SearchProblem& problem, const Mixing& mixing);
 
-// The keys of docs/json.md, search, `explanation.mixing`.
+// Returns the keys of `explanation.mixing` in docs/json.md, `search`.
 nlohmann::ordered_json MixingToJson(const SearchProblem& problem, const Mixing& mixing);
-// The best of each choice of kinds, and the sentence.
+// Prints the best plan on each combination of GPU types, and the sentence.
 void PrintMixing(const SearchProblem& problem, const Mixing& mixing, std::ostream& out);
 
 }  // namespace stagecraft

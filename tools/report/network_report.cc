@@ -20,7 +20,8 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostLinkNames = 64;  // of a communicator, in JSON
 constexpr size_t kMostLinksShown = 8;  // in text
 
-// The links from each rank to the next, and back to the first.
+// The links on the routes from each rank to the next and from the last to the first; for a message,
+// only those from the first rank to the second.
 std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
                          const Cluster& cluster) {
   std::set<int> links;
@@ -34,7 +35,7 @@ std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
   return {links.begin(), links.end()};
 }
 
-// Links that carried anything, most used first.
+// The links that carried anything, in the order in which NetworkToJson() lists them.
 std::vector<int> BusyLinks(const SimulatedStep& step) {
   std::vector<int> links;
   for (size_t link = 0; link < step.link_use.size(); ++link) {
@@ -48,7 +49,7 @@ std::vector<int> BusyLinks(const SimulatedStep& step) {
   return links;
 }
 
-// Of what the link could have carried in the step.
+// What the link carried, as a share of what it could have carried in the step.
 double Utilisation(const SimulatedStep& step, const Cluster& cluster, int link) {
   const double seconds = step.evaluation.step_time.seconds();
   return step.link_use[link].bytes / (cluster.link(link).bandwidth.bytes_per_s() * seconds);
@@ -71,7 +72,7 @@ Json LinkToJson(const SimulatedStep& step, const Cluster& cluster, int link) {
           {"saturated_ms", use.full.ms()}};
 }
 
-// "node0/nic0 -> fabric".
+// The name of the use's link with the least bandwidth, "node0/nic0 -> fabric".
 std::string BottleneckText(const CommunicatorUse& use, const Cluster& cluster) {
   if (use.links.empty()) return "none";
   const int narrowest = *std::min_element(use.links.begin(), use.links.end(), [&](int a, int b) {
@@ -80,8 +81,9 @@ std::string BottleneckText(const CommunicatorUse& use, const Cluster& cluster) {
   return cluster.LinkName(narrowest);
 }
 
-// How often the cluster does what one task does: the devices that the ranks of its
-// lanes stand for, over those that its communicator names. A message is its sender's.
+// How often the cluster runs a task that is simulated once: the number of devices for which the
+// ranks of its lanes stand, over the number of those that its communicator names. A message is sent
+// once by each device for which its sender stands.
 int64_t Multiplicity(const Schedule& schedule, TaskId task, const Op& op) {
   std::set<int32_t> ranks;
   for (const Lane lane : schedule.lanes(task)) {
@@ -97,7 +99,7 @@ int64_t Multiplicity(const Schedule& schedule, TaskId task, const Op& op) {
   return std::max<int64_t>(1, devices / named);
 }
 
-// Changes to what a link has already, in the order of time.
+// The changes that set a link to the rate that it already has, in order of time.
 std::vector<LinkChange> ChangesOfNothing(const NetworkOptions& network) {
   std::vector<LinkChange> changes = network.changes;
   std::stable_sort(changes.begin(), changes.end(),

@@ -1,5 +1,5 @@
-// What `simulate` says of the network: the communication by phase, its method and its
-// bottleneck links; and, where messages were flows, what links carried.
+// Reports what a simulated step asks of the network: its communication by phase, with the method
+// and the bottleneck link, and, if messages were simulated as flows, what each link carried.
 #pragma once
 
 #include <iosfwd>
@@ -13,40 +13,40 @@
 
 namespace stagecraft {
 
-// Tasks of one phase, stage, op and number of ranks, which differ in bytes at most.
-// What a folded schedule simulates once counts as often as the cluster does it.
+// The tasks of one phase, stage and op, with equal numbers of ranks and nodes; they may differ in
+// bytes. A task that a folded schedule simulates once counts as often as the cluster runs it.
 struct CommunicatorUse {
   Phase phase = Phase::kGradReduce;
   int stage = -1;
   OpKind kind = OpKind::kAllReduce;
   Fabric fabric;
-  CollectiveMethod method;  // of the largest
+  CollectiveMethod method;  // of the task with the most bytes
   int64_t groups = 0;       // distinct ones
-  int64_t tasks = 0;        // of one group or several side by side
+  int64_t tasks = 0;        // each of one group, or of several side by side
   Bytes bytes;              // the full buffers of all groups of all tasks
   std::vector<int> links;   // that the first group's ring, or message, crosses; distinct, ascending
 };
 
-// In order of phase and stage. Cost: the schedule once, and a route for each rank
-// of each communicator's first group.
+// Returns the uses in order of phase and stage. Cost: one walk over the schedule, and for each use
+// a route from each rank of its first group.
 std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster);
 
-// What neighbouring stages do alike.
+// Uses by adjacent stages that differ only in bytes.
 struct LikeUses {
   CommunicatorUse first;
   int last_stage = -1;
-  Bytes most;  // of a stage
+  Bytes most;  // of any of the stages
 
-  std::string Stages() const;  // "all", "2" or "0 to 3"
+  std::string Stages() const;  // "all" for uses of no particular stage, "2" or "0 to 3"
 };
 std::vector<LikeUses> MergeStages(const std::vector<CommunicatorUse>& uses);
 
-// Inputs that cannot change the result, a sentence each.
+// Returns a sentence for each option of the network that does not change the result.
 std::vector<std::string> NetworkWarnings(const SimulatedStep& step, const Cluster& cluster,
                                          const NetworkOptions& network);
 
-// `communicators`, and `links`: those that carried anything, the longest saturated
-// first, then the longest busy.
+// Returns `communicators` and `links`. The links are those that carried anything, first those that
+// were saturated longest, among equals those that were busy longest.
 nlohmann::ordered_json NetworkToJson(const SimulatedStep& step, const Cluster& cluster);
 void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostream& out);
 

@@ -36,7 +36,7 @@ std::vector<NamedLink> LinksOfFirstNode(const Cluster& cluster) {
     if (!from.starts_with("node0/") && !cluster.has_explicit_links()) continue;
     links.push_back({WithoutNode(from), WithoutNode(name.substr(arrow + 4)), cluster.link(i)});
   }
-  // In the order of the graph's endpoints.
+  // The links are listed in the order of the graph's endpoints.
   std::vector<std::string> order;
   const auto [begin, end] = vertices(graph);
   for (auto vertex = begin; vertex != end; ++vertex) {
@@ -50,7 +50,7 @@ std::vector<NamedLink> LinksOfFirstNode(const Cluster& cluster) {
   return links;
 }
 
-// "gpu3" and "gpu4" are alike, with 3 and 4.
+// The name without the number at its end: "gpu" for "gpu3" and for "gpu4", which are of one kind.
 std::string Stem(const std::string& name) {
   return name.substr(0, name.find_last_not_of("0123456789") + 1);
 }

@@ -1,4 +1,4 @@
-// The plans that none beats in step time, cost and memory at once, in words and as JSON.
+// Reports the plans that no other beats in step time, cost and memory at once, as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -9,10 +9,10 @@
 
 namespace stagecraft {
 
-// The keys of docs/json.md, search, of `--objective pareto`.
+// Returns the keys that docs/json.md lists for `search --objective pareto`.
 nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const PlanRun& run);
 
-// The same for people: at most 110 columns wide.
+// Prints the same as text, at most 110 characters wide.
 void PrintPareto(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
 }  // namespace stagecraft

@@ -22,7 +22,8 @@ PathRun Begin(const PathSegment& segment, const Tag& tag) {
   return run;
 }
 
-// Whether a task belongs to a run; narrows what the run can be.
+// Returns whether the run can go on with this task; if so, updates what kind of run it can still
+// be.
 bool Joins(const Tag& tag, PathRun& run) {
   if (!IsPass(tag.phase) && !IsSend(tag.phase)) {
     return tag.phase == run.phase && tag.stage == run.first_stage;

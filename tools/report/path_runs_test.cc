@@ -16,7 +16,7 @@ std::vector<PathRun> RunsOf(const Schedule& schedule, const Timeline& timeline) 
   return FindRuns(schedule, FindCriticalPath(timeline, waits));
 }
 
-// 1F1B, forward 1 ms, backward 2 ms, transfers 0.1 ms.
+// The runs of a 1F1B pipeline with forwards of 1 ms, backwards of 2 ms and transfers of 0.1 ms.
 std::vector<PathRun> PipelineRuns(int stages, int micro_batches) {
   UniformPipeline pipeline{{}, 1, micro_batches, 1_ms, 2_ms, 100_us};
   for (int stage = 0; stage < stages; ++stage) {
@@ -34,7 +34,7 @@ TEST(PathRunsTest, OneStageIsOneRun) {
   EXPECT_EQ(runs[0].to, 24_ms);
 }
 
-TEST(PathRunsTest, AMicroBatchThatGoesDownAndUpIsTwo) {
+TEST(PathRunsTest, AMicroBatchThatGoesDownAndUpIsTwoRuns) {
   const auto runs = PipelineRuns(3, 1);
   ASSERT_EQ(runs.size(), 2u);
   EXPECT_EQ(runs[0].Description(), "forward of micro-batch 0, stages 0 to 2");
@@ -44,7 +44,7 @@ TEST(PathRunsTest, AMicroBatchThatGoesDownAndUpIsTwo) {
   EXPECT_EQ(runs[1].Description(), "backward of micro-batch 0, stages 2 to 0");
   EXPECT_EQ(runs[1].from, 3200_us);
   EXPECT_EQ(runs[1].to, 9400_us);
-  EXPECT_EQ(runs[1].reason, StartReason::kLane);  // behind the forward
+  EXPECT_EQ(runs[1].reason, StartReason::kLane);  // the forward of the same stage ran before it
 }
 
 TEST(PathRunsTest, RunsTileThePath) {
@@ -54,7 +54,7 @@ TEST(PathRunsTest, RunsTileThePath) {
     EXPECT_GT(run.segments, 0);
     end = run.to;
   }
-  EXPECT_GT(end, 57_ms);  // 19 slots of 3 ms, and transfers
+  EXPECT_GT(end, 57_ms);  // 19 slots of 3 ms, plus transfers
 }
 
 TEST(PathRunsTest, WhatIsNoPassIsARunByPhaseAndStage) {

@@ -13,9 +13,9 @@
 namespace stagecraft {
 namespace {
 
-constexpr size_t kMostBefore = 20;  // characters that a sentence repeats
+constexpr size_t kMostBefore = 20;  // characters of a value before that Text() still prints
 
-// "4x10, 12" of values stage by stage.
+// The values of all stages, equal ones in a row joined: "4 x 10 + 12".
 template <typename Value>
 std::string InRuns(const Plan& plan, Value value) {
   std::vector<std::pair<std::string, int>> runs;
@@ -78,7 +78,7 @@ std::vector<ChoiceDifference> DifferencesOf(const Plan& before, const Plan& afte
                                             const Workload& workload, const Cluster& cluster) {
   const std::vector<PlanChoice> a = ChoicesOf(before, workload, cluster);
   const std::vector<PlanChoice> b = ChoicesOf(after, workload, cluster);
-  // Other numbers of stages have other blocks; that says nothing more.
+  // Plans with unequal numbers of stages have other blocks per stage anyway.
   const bool same_stages = before.stages.size() == after.stages.size();
   std::vector<ChoiceDifference> differences;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -1,4 +1,4 @@
-// What was chosen in a plan, and how two plans differ in it.
+// The choices that make up a plan, and those in which two plans differ.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -16,8 +16,8 @@ struct PlanChoice {
   std::string value;
 };
 
-// Every one of them, in the same order for all plans on a cluster. Where nodes are of
-// several kinds, tensor degrees are said stage by stage, with the device.
+// Returns all choices, in the same order for all plans on a cluster. On a cluster of several GPU
+// types, the tensor-parallel degree is given stage by stage, with the GPU type.
 std::vector<PlanChoice> ChoicesOf(const Plan& plan, const Workload& workload,
                                   const Cluster& cluster);
 
@@ -26,15 +26,16 @@ struct ChoiceDifference {
   std::string before, after;
 };
 
-// Empty where two plans differ in nothing that is chosen.
+// Returns the choices in which two plans differ; empty if there are none.
 std::vector<ChoiceDifference> DifferencesOf(const Plan& before, const Plan& after,
                                             const Workload& workload, const Cluster& cluster);
-// "tp 8 (4), vpp 5 (4)": what comes after and, where that is short, what was before.
+// Returns "tp 4 -> 8, zero 0 -> 1"; without the value before if that is long.
 std::string Text(const std::vector<ChoiceDifference>& differences);
-// [{"choice", "before", "after"}]
+// Returns [{"choice", "before", "after"}].
 nlohmann::ordered_json ToJson(const std::vector<ChoiceDifference>& differences);
 
-// "64 x a100-sxm4-80gb + 32 x h100-sxm5-80gb" of devices by group of the cluster.
+// Returns "64 x a100-sxm4-80gb + 32 x h100-sxm5-80gb" for numbers of devices by node group of the
+// cluster.
 std::string DevicesText(const std::vector<int>& group_devices, const Cluster& cluster);
 
 }  // namespace stagecraft

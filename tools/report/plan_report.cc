@@ -35,7 +35,7 @@ Json SyncToJson(const SyncOptions& sync) {
   return json;
 }
 
-// A number of each stage, "10,11,11,10"; of many stages the first ones.
+// A number for each stage, "10,11,11,10"; if there are many stages, only for the first ones.
 template <typename F>
 std::string OfStages(const Plan& plan, F number) {
   constexpr size_t kMostCharacters = 60;
@@ -47,7 +47,7 @@ std::string OfStages(const Plan& plan, F number) {
   return text;
 }
 
-// "256 micro-batches per replica, 512 in all".
+// How many micro-batches a step has: "256 micro-batches per replica, 512 in all".
 std::string MicroBatchesText(const Plan& plan) {
   const int64_t all = plan.micro_batches();
   const size_t replicas = plan.stages[0].replicas.size();
@@ -62,12 +62,12 @@ std::string MicroBatchesText(const Plan& plan) {
                      all / static_cast<int64_t>(replicas), all);
 }
 
-// Empty where a sample is one row: images, and operators that were profiled.
+// How many tokens a sample has; empty if it has no sequence: an image, or profiled operators.
 std::string TokensText(const Plan& plan) {
   return plan.sequence == 1 ? "" : fmt::format(", {} tokens per sample", plan.sequence);
 }
 
-// Empty of a profile, whose operators are what they were.
+// Which attention is used; empty for a profile, whose operators are already measured.
 const char* AttentionText(const Workload& workload) {
   if (workload.is_profile()) return "";
   return workload.attention == AttentionBackend::kFlash ? ", flash attention"

@@ -1,4 +1,4 @@
-// A plan in words and as JSON.
+// Reports a plan as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -11,18 +11,19 @@
 
 namespace stagecraft {
 
-// Blocks of a stage: its layers without embedding and head.
+// Returns how many blocks a stage has: its layers without embedding and head.
 int BlocksOf(const Stage& stage, const Workload& workload);
 
-// Of a stage: "4", or "15-1" where stages differ.
+// Returns the number of replicas per stage: "4", or "15-1" if stages differ.
 std::string ReplicasText(const Plan& plan);
 
-// Everything that was chosen; keys carry their units. Of a job, the network's fidelity
-// and the stack's defaults too.
+// Returns all choices that make up the plan; keys say their units.
 nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload);
+// The same with the network's fidelity and the training stack's defaults.
 nlohmann::ordered_json PlanToJson(const PlannedJob& job);
 
-// What a report opens with: workload, cluster and plan, and an empty line.
+// Prints what a report begins with: workload, cluster and plan, the stack's defaults if there are
+// any, and an empty line.
 void PrintPlan(const PlannedJob& job, std::ostream& out);
 
 }  // namespace stagecraft

@@ -31,7 +31,7 @@ Cells Headings(const SearchProblem& problem, const PlanColumns& columns) {
   return cells;
 }
 
-// "interleaved, none, 2, sp off".
+// Schedule, recomputation and ZeRO, and what differs from the defaults: "1f1b, none, 2, sp off".
 std::string RulesText(const Plan& plan) {
   const Stage& first = plan.stages[0];
   const bool lacks_sequence_parallel = first.tensor_parallel > 1 && !plan.sequence_parallel;

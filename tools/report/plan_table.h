@@ -1,4 +1,4 @@
-// Plans of a search, a line each.
+// Prints plans that a search found as a table, one line for each.
 #pragma once
 
 #include <iosfwd>
@@ -9,10 +9,10 @@
 
 namespace stagecraft {
 
-// What a table shows beside steps, memory and degrees.
+// The columns that a table has only if they are asked for.
 struct PlanColumns {
-  bool cost = false;          // CostHeading()
-  bool memory_share = false;  // of the fullest device, of what it has
+  bool cost = false;          // what a step costs: CostHeading()
+  bool memory_share = false;  // the share of its memory that the fullest device uses
 };
 
 void PrintPlanTable(const SearchProblem& problem, std::span<const RankedPlan> plans,

@@ -18,7 +18,8 @@
 namespace stagecraft {
 namespace {
 
-// One stage after another, each of so many replicas. A second and a half, at half of the peak.
+// A plan whose stages have these numbers of replicas. Its step takes 1.5 s, at half of the peak
+// rate.
 RankedPlan PlanOf(const std::vector<int>& replicas) {
   RankedPlan ranked;
   for (const int count : replicas) {
@@ -46,7 +47,7 @@ std::string TableOf(const std::vector<RankedPlan>& plans, const PlanColumns& col
   return out.str();
 }
 
-// Numbers stand right, below the heading's last letter.
+// Numbers are aligned right, so that they end below the last letter of the heading.
 TEST(PlanTableTest, ColumnsAreAsWideAsTheirWidestCell) {
   RankedPlan slow = PlanOf({128, 64, 128});
   slow.evaluation.step_time = Duration::Seconds(15);
@@ -60,7 +61,7 @@ TEST(PlanTableTest, ColumnsAreAsWideAsTheirWidestCell) {
             "1f1b, none, 3\n");
 }
 
-TEST(PlanTableTest, CostAndMemoryShareStandWhereTheyAreAskedFor) {
+TEST(PlanTableTest, CostAndMemoryShareAreShownIfTheyAreAskedFor) {
   EXPECT_EQ(TableOf({PlanOf({16, 4, 8})}, {.cost = true, .memory_share = true}),
             "rank  step ms  GPU-h/step    MFU  peak GiB  of capacity  tp  cp  ep  pp  vpp      dp  "
             "micro-batch  schedule, recomputation, ZeRO\n"

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kSchema = 1;
 
-// By phase in the schedule's order of them: how many tasks, and what they took together.
+// For each phase, in the order of the enum: how many tasks it has, and their total time.
 std::map<Phase, std::pair<int, Duration>> PhaseSums(const Schedule& schedule,
                                                     const Timeline& timeline) {
   std::map<Phase, std::pair<int, Duration>> sums;
@@ -34,7 +34,8 @@ std::map<Phase, std::pair<int, Duration>> PhaseSums(const Schedule& schedule,
   return sums;
 }
 
-// "2 x NVIDIA H200, 66 multiprocessors"; on hosts, whose processors are alike, "2 processes".
+// What was measured: "2 x NVIDIA H200, 66 multiprocessors"; on a host "2 processes", since its
+// devices are all CPU cores.
 std::string Measured(const Measurement& measurement) {
   if (measurement.executor == "host") {
     return fmt::format("{} processes", measurement.devices.size());
@@ -48,7 +49,7 @@ std::string Measured(const Measurement& measurement) {
   return words;
 }
 
-// "the median of 5 steps of 1.200 to 1.300 ms".
+// What the step time is: "the median of 5 steps of 1.200 to 1.300 ms".
 std::string StepsInWords(const Measurement& measurement) {
   const std::vector<Duration> counted = CountedSteps(measurement);
   const auto [least, most] = std::minmax_element(counted.begin(), counted.end());

@@ -1,4 +1,4 @@
-// A step that was measured, for people and as JSON.
+// Reports a measured step as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -11,12 +11,12 @@
 
 namespace stagecraft {
 
-// The keys of `run --json`. The record has a measurement of one step or more; `notes` say how what
-// ran differs from what flags say, a sentence each.
+// Returns the keys of `run --json`. Precondition: the record has a measurement of at least one
+// step. `notes` are sentences that say how what ran differs from what the flags asked for.
 nlohmann::ordered_json RunToJson(const PlannedJob& job, const TimelineRecord& record,
                                  const std::vector<std::string>& notes);
 
-// The same for people.
+// Prints the same as text.
 void PrintRun(const PlannedJob& job, const TimelineRecord& record,
               const std::vector<std::string>& notes, std::ostream& out);
 

@@ -27,7 +27,7 @@ std::vector<ChoiceDifference> FromBest(const SearchProblem& problem, const Searc
   return DifferencesOf(result.plans[0].plan, other, problem.workload, problem.cluster);
 }
 
-// By part: the second minus the first.
+// For each part of the breakdown, its time in the second step minus its time in the first.
 std::vector<TimePart> BreakdownDifference(const Evaluation& first, const Evaluation& second) {
   std::vector<TimePart> parts = PartsOf(second.profile.breakdown);
   const std::vector<TimePart> before = PartsOf(first.profile.breakdown);
@@ -84,7 +84,7 @@ Json SensitivityToJson(const SearchProblem& problem, const SearchResult& result,
   return changes;
 }
 
-// What a line of the table of stages says, but for which stages it is.
+// A line of the table of stages without its first cell, which says for which stages it is.
 std::vector<std::string> StageCells(const SearchExplanation& explanation, size_t s) {
   const StageTime& stage = explanation.split.stages[s];
   std::vector<std::string> cells = {
@@ -98,7 +98,7 @@ std::vector<std::string> StageCells(const SearchExplanation& explanation, size_t
   return cells;
 }
 
-// Stages in a row that are alike share a line.
+// Prints the table of stages; adjacent stages with equal cells share a line.
 void PrintStageTable(const SearchExplanation& explanation, std::ostream& out) {
   std::vector<std::string> headings = {"stages", "layers", "forward ms", "backward ms", "step ms"};
   if (explanation.other) {
@@ -135,7 +135,7 @@ void PrintSplit(const SearchExplanation& explanation, std::ostream& out) {
   fmt::print(out, "; {} split: {:.3f} times, step time {:+.2f} %{}\n", other.name,
              Imbalance(other.stages), 100 * (ratio - 1),
              other.evaluation.fits ? "" : ", does not fit");
-  // What is sought are even splits, unless asked for.
+  // Unless this flag is given, a search looks only at even splits.
   if (other.spares_head && ratio < 1 && other.evaluation.fits) {
     fmt::print(out, "that would be faster: --embedding-placement redistributed asks for it\n");
   }

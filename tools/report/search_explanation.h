@@ -1,4 +1,4 @@
-// Why a search answers what it answers, in words and as JSON.
+// Reports why a search came to its answer, as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -10,11 +10,12 @@
 
 namespace stagecraft {
 
-// The keys of docs/json.md, search, `explanation`; `seconds` is what it took.
+// Returns the keys of `explanation` in docs/json.md, `search`. `seconds` is the time that the
+// explanation took.
 nlohmann::ordered_json ExplanationToJson(const SearchProblem& problem, const SearchResult& result,
                                          const SearchExplanation& explanation, double seconds);
 
-// The same for people.
+// Prints the same as text.
 void PrintExplanation(const SearchProblem& problem, const SearchResult& result,
                       const SearchExplanation& explanation, double seconds, std::ostream& out);
 

@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// All stages alike but for a block.
+// Whether all stages are alike, except that some may have one block more than others.
 bool IsEven(const Plan& plan, const Workload& workload) {
   int least = BlocksOf(plan.stages[0], workload), most = least;
   for (const Stage& stage : plan.stages) {
@@ -51,7 +51,7 @@ std::string BoundKey(const SearchProblem& problem) {
   return is_time ? "bound_ms" : std::string("bound_") + ScoreKey(problem);
 }
 
-// "24,24,8,8": of every replica.
+// ", micro-batches per replica 24,24,8,8"; empty if replicas have equal shares.
 std::string SharesText(const Stage& stage) {
   if (stage.replica_micro_batches.empty()) return "";
   return fmt::format(", micro-batches per replica {}", fmt::join(stage.replica_micro_batches, ","));
@@ -72,12 +72,12 @@ void PrintStages(const SearchProblem& problem, const Plan& plan, std::ostream& o
   }
 }
 
-// "1 plan", "2 plans".
+// A number with its noun: "1 plan", "2 plans".
 std::string Counted(int64_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// What a better plan would do.
+// What would make a plan better.
 const char* BetterText(Objective objective) {
   switch (objective) {
     case Objective::kStepTime:
@@ -90,7 +90,7 @@ const char* BetterText(Objective objective) {
   return "";
 }
 
-// Whether the best plan is known to be the best, and of which plans.
+// Says whether the best plan is proven to be the best, and among which plans.
 std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
   const SearchResult& result = run.result;
   if (result.is_optimal) {
@@ -154,7 +154,7 @@ void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostr
       is_exhaustive ? fmt::format("{}", result.evaluated) : Counted(result.evaluated, "plan"),
       result.feasible, result.feasible == 1 ? "fits" : "fit", run.seconds);
   if (!result.plans.empty()) return;
-  // A search that ended by itself has no bound then.
+  // Without a plan, only a search that was cut short has a bound.
   const bool is_cut_short = result.bound > 0;
   if (is_cut_short) fmt::print(out, "no plan was found so far; ");
   fmt::print(out, "{}{}\n", is_cut_short ? "nearest plan: " : "no plan fits; nearest plan: ",
@@ -190,7 +190,7 @@ void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out) {
                Name(beyond.algorithm), Counted(beyond.result.evaluated, "plan"), beyond.seconds);
     return;
   }
-  // The plan above is none of the space.
+  // The plan that was printed above lies outside this space.
   fmt::print(out, "{:.1f} % worse{}: the best of the {}\n",
              100 * (within.plans[0].score / best - 1),
              within.is_optimal ? " (proven)" : " (found so far)", within.space);
@@ -237,7 +237,7 @@ AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<
       one.remark = "found no plan that fits";
     } else {
       one.score = run.result.plans[0].score;
-      // Proven within its space, which the others leave.
+      // A proof holds only within the space, which other algorithms leave.
       one.is_proven = run.result.is_optimal && one.score == *comparison.bound;
     }
     comparison.algorithms.push_back(std::move(one));

@@ -1,4 +1,4 @@
-// What a search found, in words and as JSON.
+// Reports what a search found, as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -13,25 +13,26 @@
 
 namespace stagecraft {
 
-// The keys of docs/json.md, search.
+// Returns the keys that docs/json.md lists for `search`.
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run);
 
-// What was asked and looked at and, where no plan fits, why.
+// Prints what was searched for, how many plans were evaluated and, if none fits, why.
 void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
-// The same for people: at most 110 columns wide.
+// Prints the same as SearchToJson() as text, at most 110 characters wide.
 void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
 
-// Says, if a second run went beyond the space of the first, how many plans it evaluated and how
-// much worse the best plan of that space is.
+// If there is a second run, which went beyond the space of the first: prints how much worse the
+// best plan of that space is or, if none better was found outside, how many plans were evaluated.
 void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out);
-// {"space", "candidates", "evaluated", "optimal", score and bound} of the first.
+// Returns {"space", "candidates", "evaluated", "optimal", score, bound} of the run within the
+// space.
 nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result);
 
-// The first of the runs whose best plan none beats; the first of all where none found one.
+// Returns the run that found the best plan, the first one among equals or if none found a plan.
 const PlanRun& BestRun(const std::vector<PlanRun>& runs);
 
-// The runs beside each other; `budget` in words.
+// Puts the runs beside each other; `budget` says in words what each was given.
 AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<PlanRun>& runs,
                                 const std::string& budget);
 

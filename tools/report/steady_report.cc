@@ -12,7 +12,8 @@
 namespace stagecraft {
 namespace {
 
-// Two halves of what was measured that differ by more are worth a word.
+// A warning says so if the times of the two halves of the averaged stretch differ by more than this
+// share.
 constexpr double kNoticedDrift = 1e-3;
 
 double PeriodMs(const SimulatedStep& step) {

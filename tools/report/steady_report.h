@@ -1,4 +1,4 @@
-// The steady state of a pipeline that never flushes, in words and as JSON.
+// Reports the steady state of a pipeline that never flushes, as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -10,11 +10,11 @@
 
 namespace stagecraft {
 
-// The object `steady_state` of a report. Precondition: step.evaluation.steady.
+// Returns the object `steady_state` of a report. Precondition: step.evaluation.steady has a value.
 nlohmann::ordered_json SteadyToJson(const SimulatedStep& step);
 void PrintSteady(const SimulatedStep& step, std::ostream& out);
 
-// What its numbers rest on, a sentence each; none where there is no steady state.
+// Returns sentences about what its numbers rest on; none if there is no steady state.
 std::vector<std::string> SteadyWarnings(const SimulatedStep& step);
 
 }  // namespace stagecraft

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Worst stage first; of equals the earlier.
+// Sorts by how little memory is left, the least first, and among equals the earlier stage first.
 std::vector<StageMemory> WorstFirst(std::vector<StageMemory> memory) {
   std::stable_sort(memory.begin(), memory.end(), [](const StageMemory& a, const StageMemory& b) {
     return a.Peak() - a.capacity > b.Peak() - b.capacity;
@@ -60,7 +60,7 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Plan& plan,
   for (int i = 0; i < kBasisCount; ++i) {
     basis[Name(static_cast<Basis>(i))] = e.profile.basis_share[i];
   }
-  // Nobody counted the FLOPs of a profile's operators.
+  // A profile does not say how many FLOPs its operators take.
   const auto known = [&](double value) {
     return workload.is_profile() ? Json(nullptr) : Json(value);
   };

@@ -1,4 +1,4 @@
-// A simulated step in words and as JSON.
+// Reports a simulated step as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -18,28 +18,28 @@ struct WallTime {
   double tasks_per_s = 0;
 };
 
-// One of the parts that a time is made of, by its name in reports.
+// A part of a time, with its name in reports.
 struct TimePart {
   const char* name;
   Duration time;
 };
 std::vector<TimePart> PartsOf(const Breakdown& breakdown);
 
-// What came of a plan. Keys carry their units.
+// Returns the results of a plan's simulation. Keys say their units.
 nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Plan& plan,
                                         const Workload& workload, const Cluster& cluster);
 
-// The keys of docs/json.md, simulate; each carries its unit.
+// Returns the keys that docs/json.md lists for `simulate`; each says its unit.
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
                                   const WallTime& wall);
 
-// The same for people: at most 100 columns wide.
+// Prints the same as text, at most 100 characters wide.
 void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& out);
 
-// Prints where the time of a step goes, class by class, seen from the critical rank.
+// Prints what the critical rank spends the step on, class by class.
 void PrintBreakdown(const Evaluation& evaluation, std::ostream& out);
 
-// Its memory: the items of every stage's fullest rank, worst first, and the verdict.
+// Prints what the fullest rank of every stage holds, the worst stage first, and whether all fit.
 void PrintMemory(const Evaluation& evaluation, std::ostream& out);
 
 }  // namespace stagecraft

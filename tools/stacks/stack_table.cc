@@ -79,7 +79,7 @@ std::string ValueInWords(const StackProto& proto, const FieldDescriptor* field) 
   }
 }
 
-// Every field that is set except the id, each with its one origin.
+// Every field that is set except the id, each with its origin, of which there must be exactly one.
 std::vector<StackValue> ValuesFromProto(const StackProto& proto, const std::string& place) {
   std::map<std::string, std::string> origins;
   for (int i = 0; i < proto.origins_size(); ++i) {

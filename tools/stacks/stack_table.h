@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// One default in words. The origin is a document and the option's name there, or opens with
+// One default in words. The origin is a document and the option's name there, or begins with
 // "assumption: ".
 struct StackValue {
   std::string key;  // a field of StackProto
@@ -30,18 +30,19 @@ struct StackDefaults {
   bool sequence_parallel = false;  // if there are several tensor-parallel ranks
   std::string attention;
   int vocabulary_multiple = 0;  // 0: the vocabulary is not padded
-  int64_t bucket_bytes = 0;     // of gradients; 0: as Plan::bucket_bytes
+  int64_t bucket_bytes = 0;     // of gradients; 0: as in Plan::bucket_bytes
   std::string optimizer;
   int gradient_bytes = 0;           // below 32-bit precision; 0: as in PlanDegrees::gradient_bytes
   int fp16_gradient_bytes = 0;      // the same in fp16
   std::string embedding_placement;  // "first-last" or empty
-  bool overlap_p2p = false;         // with an interleaved stack only in that pipeline schedule
+  bool overlap_p2p = false;         // if `order` is interleaved, only in that pipeline schedule
   bool overlap_tensor = false;
   std::string context_exchange;
   bool megatron_layers = false;    // layers and data loaders of Megatron-LM
   std::vector<StackValue> values;  // those that the table sets, with their origins
 
-  // nullptr if the table does not set it, in which case the field above means nothing.
+  // Returns the default of a key; nullptr if the table does not set it, in which case the field
+  // above has no meaning.
   const StackValue* Find(std::string_view key) const;
 };
 
@@ -54,7 +55,7 @@ class StackTable {
   static StackTable Parse(const std::string& text, const std::string& name);
 
   std::vector<std::string> Names() const;
-  // nullptr if the stack is not in the table.
+  // Returns nullptr if the stack is not in the table.
   const StackDefaults* Find(const std::string& stack) const;
   int64_t gpt_vocabulary() const { return gpt_vocabulary_; }
   int64_t bert_vocabulary() const { return bert_vocabulary_; }

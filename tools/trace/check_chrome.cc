@@ -26,7 +26,7 @@ struct Slice {
   size_t event = 0;
 };
 
-// A "B" or an "E".
+// An event that begins ("B") or ends ("E") a slice.
 struct Mark {
   int64_t time = 0;
   bool begins = false;
@@ -54,7 +54,7 @@ class Checker {
   }
 
   int64_t Nanoseconds(const Json& event, const char* key) const {
-    constexpr double kMostMicroseconds = 9e15;  // in nanoseconds still 64 bits
+    constexpr double kMostMicroseconds = 9e15;  // as nanoseconds they still fit into 64 bits
     if (!event.contains(key) || !event[key].is_number()) {
       Fail(fmt::format("{}: got no number, want microseconds", key));
     }
@@ -65,7 +65,7 @@ class Checker {
     return std::llround(value * 1000);
   }
 
-  // Process and thread, whether numbers or names.
+  // The process and thread of an event, whether they are numbers or names.
   static std::string Thread(const Json& event) {
     return event.value("pid", Json(0)).dump() + "/" + event.value("tid", Json(0)).dump();
   }
@@ -75,7 +75,7 @@ class Checker {
       Fail("ph: got none, want an event with a phase");
     }
     const std::string phase = event["ph"].get<std::string>();
-    if (phase == "M") return;  // names; need no time
+    if (phase == "M") return;  // a name, which needs no time
     const int64_t begin = Nanoseconds(event, "ts");
     if (phase == "X") {
       const int64_t duration = event.contains("dur") ? Nanoseconds(event, "dur") : 0;
@@ -86,8 +86,8 @@ class Checker {
     }
   }
 
-  // Pairs marks as viewers do: by time, whatever the order in the file; at one instant in the
-  // file's order.
+  // Pairs marks as viewers do: in order of time, whatever their order in the file; those of one
+  // instant in the file's order.
   void Pair(std::vector<Mark>& marks, std::vector<Slice>* slices) {
     std::stable_sort(marks.begin(), marks.end(),
                      [](const Mark& a, const Mark& b) { return a.time < b.time; });

@@ -31,8 +31,8 @@ struct Track {
   uint64_t parent = 0;
   int64_t open_slices = 0;
   uint64_t last_ns = 0;
-  int first_packet = -1;  // of an event on it
-  int first_value = -1;   // of a counter value on it
+  int first_packet = -1;  // the first with an event on it
+  int first_value = -1;   // the first packet with a counter value on it
 };
 
 class Checker {
@@ -127,7 +127,7 @@ class Checker {
     }
   }
 
-  // Descriptors may follow the events of their track.
+  // What can be checked only at the end, since a track's descriptor may follow its events.
   void CheckAtEnd(uint64_t uuid, const Track& track) const {
     if (track.open_slices > 0) {
       throw InputError(

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// A JSON string with its quotes; bytes that are not UTF-8 are replaced.
+// The text as a JSON string with its quotes; bytes that are not UTF-8 are replaced.
 std::string Quote(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -23,7 +23,7 @@ std::vector<std::string> QuoteAll(const std::vector<std::string>& texts) {
   return quoted;
 }
 
-// Whole nanoseconds as microseconds, exactly: 1234 is 1.234.
+// A time in microseconds, exactly: 1234 ns are 1.234.
 struct Microseconds {
   explicit Microseconds(Duration time) : whole(time.ns() / 1000), rest(time.ns() % 1000) {}
   int64_t whole;
@@ -55,7 +55,7 @@ class Writer {
   }
 
  private:
-  // The root follows the ranks.
+  // The process of a track: its rank, or the one after all ranks for tracks of none.
   int32_t Process(const TraceTrack& track) const {
     return track.rank >= 0 ? track.rank : root_process_;
   }
@@ -85,7 +85,7 @@ class Writer {
   }
 
   void WriteNames(const TraceTrack& track) {
-    if (track.kind == TraceTrack::Kind::kCounter) return;  // named by its events
+    if (track.kind == TraceTrack::Kind::kCounter) return;  // its events name it
     const bool is_process = track.kind == TraceTrack::Kind::kGroup;
     const char* what = is_process ? "process" : "thread";
     const int32_t sort_index = track.parent < 0 ? -1 : track.order;

@@ -1,5 +1,5 @@
 // Writes a TraceView as Chrome trace-event JSON, for viewers that read nothing newer. Prefer
-// perfetto_writer.h: this format takes twice the size.
+// perfetto_writer.h, since files of this format are twice as large.
 #pragma once
 
 #include <ostream>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// Writes one line for each event. Ranks are processes, lanes threads; times are microseconds with
-// the nanoseconds as three decimals, counters bytes. The caller must check the state of `out`
+// Writes one line for each event. Ranks are processes and lanes are threads; times are in
+// microseconds with three decimals, counters in bytes. The caller must check the state of `out`
 // afterwards.
 void WriteChrome(const TraceView& view, std::ostream& out);
 

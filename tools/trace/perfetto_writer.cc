@@ -25,11 +25,11 @@ constexpr uint32_t kPacketTag = 1 << 3 | 2;  // Trace.packet, length-delimited
 constexpr uint32_t kSequence = 1;
 constexpr uint32_t kBootTimeClock = 6;  // BUILTIN_CLOCK_BOOTTIME
 
-// Ids of the file start at 1, indices of the view at 0.
+// Ids in the file start at 1, indices in the view at 0.
 uint64_t Uuid(int64_t track) { return static_cast<uint64_t>(track) + 1; }
 uint64_t Iid(int64_t index) { return static_cast<uint64_t>(index) + 1; }
 
-// Flows by one of their ends: (slice, flow id), sorted.
+// The slice at one end of each flow, with the flow's id; sorted.
 using FlowEnds = std::vector<std::pair<int64_t, uint64_t>>;
 
 FlowEnds SortedEnds(const std::vector<TraceFlow>& flows, int64_t TraceFlow::*end) {
@@ -64,14 +64,15 @@ class Writer {
   }
 
  private:
-  // How far a track is written. `open` holds the slices that have begun, innermost last.
+  // How far a track is written: the next slice or point to begin, and the slices that have begun
+  // but not ended, the innermost last.
   struct Cursor {
     int64_t next = 0;
     std::vector<int64_t> open;
   };
 
-  // The next event of a track. An event that ends a flow waits, at its instant, for the one that
-  // starts it: readers drop arrows whose head comes first.
+  // The next event of a track. An event that ends a flow is written after all others of its
+  // instant, among them the one that starts the flow: readers drop arrows whose head comes first.
   struct Event {
     Duration time;
     bool ends_flow = false;
@@ -230,7 +231,7 @@ class Writer {
   google::protobuf::io::OstreamOutputStream file_;
   google::protobuf::io::CodedOutputStream coded_;
   const FlowEnds outgoing_, incoming_;
-  TracePacket packet_;  // reused, so that its memory is
+  TracePacket packet_;  // reused to avoid allocations
   bool is_first_ = true;
   std::vector<Cursor> cursors_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

@@ -1,4 +1,4 @@
-// Traces as files: the extension decides the format.
+// Writes traces to files, whose extension decides the format.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace stagecraft {
 
-// Throws InputError if `file`, given as `flag`, is neither .pftrace nor .json.
+// Throws InputError if the extension of `file`, given as `flag`, is neither .pftrace nor .json.
 void CheckTraceFile(const std::string& flag, const std::string& file);
 
-// Writes Perfetto's format, or Chrome's for .json.
+// Writes Chrome's format to a .json file, Perfetto's to any other.
 void WriteTraceFile(const std::string& file, const TraceView& view);
 
 }  // namespace stagecraft

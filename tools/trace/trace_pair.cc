@@ -17,7 +17,7 @@ class Pairer {
     CHECK(measured.level == TraceLevel::kTask);
     CHECK(predicted.tracks.size() == measured.tracks.size());
     CHECK(predicted.names == measured.names);
-    CHECK(predicted.texts.size() >= measured.texts.size());  // those of ops come last
+    CHECK(predicted.texts.size() >= measured.texts.size());  // texts of ops come last
   }
 
   TraceView Pair() {
@@ -35,7 +35,7 @@ class Pairer {
   }
 
  private:
-  // The task that a slice shows; -1: none, or an op of one.
+  // The task that a slice shows; -1 if it shows none, or one of a task's ops.
   static int64_t TaskOf(const TraceView& view, const TraceSlice& slice) {
     for (int64_t i = slice.arguments_begin; i < slice.arguments_end; ++i) {
       if (view.arguments[i].key == kTaskKey) return view.arguments[i].value;
@@ -50,7 +50,7 @@ class Pairer {
     }
   }
 
-  // Adds groups once, and tracks that hold slices once for each view.
+  // Adds a group once, and a track with slices once for each view.
   void AddTracks(size_t index) {
     const TraceTrack& track = predicted_.tracks[index];
     if (track.kind == TraceTrack::Kind::kGroup) {
@@ -103,8 +103,8 @@ class Pairer {
   const TraceView& measured_;
   TraceView pair_;
   std::unordered_map<int64_t, Duration> predicted_time_;  // by task
-  std::unordered_map<int64_t, int32_t> group_;            // from a track of a view
-  std::vector<int64_t> place_[2];                         // by slice of a view
+  std::unordered_map<int64_t, int32_t> group_;            // of the pair, by track of a view
+  std::vector<int64_t> place_[2];                         // slice of the pair, by slice of a view
 };
 
 }  // namespace

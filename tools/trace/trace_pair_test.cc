@@ -13,7 +13,8 @@
 namespace stagecraft {
 namespace {
 
-// rank 0: [F 3us: gemm] -> [send F 2us]      as measured, 1us more each
+// As predicted; as measured, each task takes 1 us longer:
+// rank 0: [F 3us: gemm] -> [send F 2us]
 // rank 1:                              [F 4us]
 struct TwoStages {
   TwoStages() {
@@ -43,7 +44,7 @@ struct TwoStages {
   OpTimes op_times = {{{3_us}}, {0, 0}};
 };
 
-// "parent > track: slices" of every track, in nanoseconds.
+// "parent > track: slices" for every track, in nanoseconds.
 std::vector<std::string> Lines(const TraceView& view) {
   std::vector<std::string> lines;
   for (const TraceTrack& track : view.tracks) {
@@ -60,7 +61,7 @@ std::vector<std::string> Lines(const TraceView& view) {
   return lines;
 }
 
-TEST(TracePairTest, EveryLaneIsThereTwiceThePredictedAboveTheMeasured) {
+TEST(TracePairTest, EveryLaneIsThereTwiceWithThePredictedAboveTheMeasured) {
   const TraceView view = TwoStages().Pair();
   EXPECT_EQ(Lines(view),
             (std::vector<std::string>{"stage 0 rank 0 > compute predicted: F 0-3000 gemm 0-3000",
@@ -76,7 +77,7 @@ TEST(TracePairTest, EveryLaneIsThereTwiceThePredictedAboveTheMeasured) {
   int last = -1;
   for (const TraceTrack& track : view.tracks) {
     if (track.rank != 0 || track.kind == TraceTrack::Kind::kGroup) continue;
-    EXPECT_GT(track.order, last);  // viewers sort by it
+    EXPECT_GT(track.order, last);  // viewers sort tracks by it
     last = track.order;
   }
 }

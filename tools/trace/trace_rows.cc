@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// There are few, so that viewers group equal work.
+// There are only a few names, so that viewers group equal work.
 constexpr const char* kPhaseNames[] = {
     "F",           "B",         "B input",   "B weight",     "send F",  "send B", "context",
     "grad reduce", "grad norm", "optimizer", "param gather", "offload", "fetch"};
@@ -46,7 +46,7 @@ void TraceRows::AddRoot(const std::string& title, size_t ranks) {
 int32_t TraceRows::AddTrack(TraceTrack::Kind kind, int32_t rank, std::string name) {
   TraceTrack track;
   track.kind = kind;
-  track.parent = rank + 1;  // the root is 0, the ranks follow
+  track.parent = rank + 1;  // the root has index 0, and the ranks follow
   track.order = next_order_[rank + 1]++;
   track.rank = rank;
   track.name = std::move(name);

@@ -13,17 +13,17 @@
 
 namespace stagecraft {
 
-// Numbers of names: the phases come first, then these, then the kinds of ops.
+// Indices of names: the phases come first, then these, then the kinds of ops.
 inline constexpr int kBubbleName = kPhaseCount;
 inline constexpr int kFirstOpName = kPhaseCount + 1;
-// Numbers of categories: the phases come first, then these.
+// Indices of categories: the phases come first, then these.
 inline constexpr int kIdleCategory = kPhaseCount;
 inline constexpr int kOpCategory = kPhaseCount + 1;
 inline constexpr int kLaunchCategory = kPhaseCount + 2;
-// Numbers of texts: the phases come first, then the distinct ops.
+// Indices of texts: the phases come first, then the distinct ops.
 inline constexpr int kFirstOpText = kPhaseCount;
 
-// Numbers of keys.
+// Indices of keys.
 enum TraceKey : int16_t {
   kTaskKey,
   kMicroBatchKey,
@@ -42,20 +42,20 @@ class TraceRows {
   // The view must outlive it.
   explicit TraceRows(TraceView& view) : view_(view) {}
 
-  // The level of the view decides whether texts name ops.
+  // Adds all strings. The level of the view decides whether there are texts for ops.
   void AddStrings(const Schedule& schedule);
-  // To be called before any track of a rank is added; `ranks` is the number of ranks.
+  // Adds the root, before any other track is added. `ranks` is the number of ranks.
   void AddRoot(const std::string& title, size_t ranks);
   // Adds a track below that of the rank, or below the root for rank -1; returns its index.
   int32_t AddTrack(TraceTrack::Kind kind, int32_t rank, std::string name);
-  // The result is valid until the next slice is added.
+  // Adds a slice, and returns it; the reference is valid until the next slice is added.
   TraceSlice& AddSlice(int32_t track, int name, int category, Duration start, Duration end);
   // Adds an argument to the slice that was added last.
   void AddArgument(TraceKey key, int64_t value, bool is_text = false);
 
  private:
   TraceView& view_;
-  std::vector<int32_t> next_order_;  // of the next child, by rank + 1
+  std::vector<int32_t> next_order_;  // TraceTrack::order of the next child, by rank + 1
 };
 
 }  // namespace stagecraft

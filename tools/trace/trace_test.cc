@@ -1,4 +1,4 @@
-// The view of a timeline, and what both writers make of it.
+// Tests of the view of a timeline, and of what both writers make of it.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -65,7 +65,7 @@ struct TwoStages {
   OpTimes op_times = {{{2_us, 1_us, 2_us}}, {0, 0}};
 };
 
-// "track: name start-end" in nanoseconds, ops indented.
+// "rank track: name start-end" for every slice, in nanoseconds; ops are indented.
 std::vector<std::string> Lines(const TraceView& view) {
   std::vector<std::string> lines;
   for (const TraceSlice& slice : view.slices) {
@@ -77,7 +77,7 @@ std::vector<std::string> Lines(const TraceView& view) {
   return lines;
 }
 
-// Arguments of a slice, "key=value".
+// The arguments of a slice, as "key=value".
 std::vector<std::string> Arguments(const TraceView& view, int64_t slice) {
   std::vector<std::string> lines;
   for (int64_t i = view.slices[slice].arguments_begin; i < view.slices[slice].arguments_end; ++i) {
@@ -91,7 +91,7 @@ std::vector<std::string> Arguments(const TraceView& view, int64_t slice) {
 TEST(TraceViewTest, TasksHoldTheirOpsAndGapsAreBubbles) {
   const TwoStages job;
   const TraceView view = MakeTraceView(job.Input());
-  // The last task takes 4 us where its ops sum to 5: they shrink together.
+  // The last task takes 4 us, but its ops add up to 5 us, so all of them are shown shorter.
   EXPECT_EQ(Lines(view), (std::vector<std::string>{
                              "0 compute: F 0-3000", "0 compute:   gemm 0-2000",
                              "0 compute:   elementwise 2000-3000", "0 idle: bubble 3000-9000",
@@ -109,8 +109,8 @@ TEST(TraceViewTest, TasksHoldTheirOpsAndGapsAreBubbles) {
   EXPECT_EQ(view.flows[0].to, 6);
 }
 
-// On the second rank's GPU gemm and norm take 1 us and 2.
-TEST(TraceViewTest, OpsTakeWhatTheyDoOnTheirRank) {
+// On the second rank's GPU the GEMM takes 1 us and the elementwise op 2 us.
+TEST(TraceViewTest, OpsTakeAsLongAsOnTheGpuOfTheirRank) {
   TwoStages job;
   job.op_times = {{{2_us, 1_us, 2_us}, {1_us, 2_us, 2_us}}, {0, 1}};
   const TraceView view = MakeTraceView(job.Input());
@@ -144,7 +144,7 @@ TEST(TraceViewTest, ATaskOnTwoRanksIsShownOnBoth) {
             (std::vector<std::string>{"0 compute: grad reduce 0-8", "1 dp: grad reduce 0-8"}));
 }
 
-// The host of rank 1 waits for what rank 0 sent, that of rank 0 starts at once.
+// The host of rank 0 starts at once, that of rank 1 when rank 0's message has arrived.
 TEST(TraceViewTest, LaunchesHaveATrackOfTheirOwn) {
   const TwoStages job;
   const std::vector<Launch> launches = {{0_us, 2_us}, {}, {1_us, 3_us, true}};
@@ -180,8 +180,8 @@ Trace Parse(const TraceView& view) {
   return trace;
 }
 
-// Reads a trace as Perfetto does, packet by packet, and fails where it would
-// lose something.
+// Reads a trace as Perfetto does, packet by packet, and fails for anything that Perfetto would
+// drop.
 class PerfettoReader {
  public:
   explicit PerfettoReader(const Trace& trace) {
@@ -197,7 +197,7 @@ class PerfettoReader {
     EXPECT_TRUE(flows_.empty());
   }
 
-  std::vector<std::string> lines;  // "uuid B name time", "uuid E time"
+  std::vector<std::string> lines;  // "uuid B name time", "uuid E time", "uuid C value time"
 
  private:
   void ReadStrings(const perfetto::protos::InternedData& data) {
@@ -261,14 +261,14 @@ TEST(PerfettoWriterTest, EventsNestAndComeInOrderOfTime) {
   EXPECT_EQ(trace.packet(1).track_descriptor().description(), "seed: 1\n");
 }
 
-TEST(PerfettoWriterTest, OpsNestInTasksEvenWhereNothingTakesTime) {
+TEST(PerfettoWriterTest, OpsNestInTasksEvenIfNothingTakesTime) {
   const TwoStages job;
   const TraceView view = MakeTraceView(job.Input(), TraceLevel::kOp);
   EXPECT_EQ(PerfettoReader(Parse(view)).lines.size(), 2 * view.slices.size() + 2);
 
   const Timeline instant({0_ns, 0_ns, 0_ns}, {0_ns, 0_ns, 0_ns});
   const TraceView still = MakeTraceView({job.schedule, instant, &job.op_times});
-  EXPECT_EQ(still.slices.size(), 9u);  // no bubbles
+  EXPECT_EQ(still.slices.size(), 9u);  // three tasks and their six ops, but no bubbles
   EXPECT_EQ(PerfettoReader(Parse(still)).lines.size(), 18u);
 }
 

@@ -46,7 +46,7 @@ class ViewBuilder {
     }
   }
 
-  // Times by op; for no rank, those on the first kind of device.
+  // The times on a rank, by op; for rank -1 those on the first device.
   const std::vector<Duration>& OpTimesOn(int32_t rank) const {
     return in_.op_times->by_device[rank < 0 ? 0 : in_.op_times->device_of_rank[rank]];
   }
@@ -89,7 +89,7 @@ class ViewBuilder {
     }
   }
 
-  // Finds what a task waited for: the one before it that ended last.
+  // Finds what each task waited for: the predecessor that ended last.
   void FindLatestPredecessors() {
     latest_predecessor_.assign(schedule_.task_count(), -1);
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
@@ -156,8 +156,8 @@ class ViewBuilder {
     if (view_.level == TraceLevel::kOp) AddOps(track, task);
   }
 
-  // The ops that decide how long an op sequence takes: of those that run side by side the longest,
-  // since slices of one track must not overlap.
+  // The ops that decide how long an op sequence takes: of ops that run side by side only the
+  // longest, since slices of one track must not overlap.
   std::vector<OpId> ShownOps(OpSequenceId op_sequence, const std::vector<Duration>& times) const {
     const auto ops = schedule_.ops(op_sequence);
     const auto flags = schedule_.flags(op_sequence);
@@ -181,7 +181,7 @@ class ViewBuilder {
     for (const OpId op : ops) total += times[op];
     const Duration start = timeline_.start(task);
     const Duration taken = timeline_.end(task) - start;
-    // 128 bits: a product of two times does not fit into 64.
+    // The product of two times needs 128 bits.
     const auto place = [&](Duration before) {
       if (total == taken || total == Duration()) return start + before;
       const __int128 product = static_cast<__int128>(before.ns()) * taken.ns();
@@ -198,7 +198,7 @@ class ViewBuilder {
     }
   }
 
-  // Adds the time that `tasks` leave free, from zero to the end of the last task of all.
+  // Adds the time that `tasks` leave free between zero and the makespan.
   void AddIdle(int32_t rank, const std::vector<TaskId>& tasks) {
     const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "idle");
     view_.tracks[track].begin = std::ssize(view_.slices);
@@ -220,7 +220,7 @@ class ViewBuilder {
     view_.tracks[track].end = std::ssize(view_.slices);
   }
 
-  // Adds what the engine assumed that the host does for `tasks`.
+  // Adds the launches by which, as the engine assumed, the host starts `tasks`.
   void AddHost(int32_t rank, const std::vector<TaskId>& tasks) {
     const int32_t track = rows_.AddTrack(TraceTrack::Kind::kSlices, rank, "host");
     view_.tracks[track].begin = std::ssize(view_.slices);
@@ -269,7 +269,7 @@ class ViewBuilder {
   const Timeline& timeline_;
   TraceView view_;
   TraceRows rows_{view_};
-  std::vector<int64_t> slice_of_task_;  // on its first lane
+  std::vector<int64_t> slice_of_task_;  // by task, the slice on its first lane; -1: none
   std::vector<TaskId> latest_predecessor_;
 };
 

@@ -18,11 +18,11 @@
 namespace stagecraft {
 
 enum class TraceLevel {
-  kTask,  // one slice for each task and rank
-  kOp,    // and inside it one for each op
+  kTask,  // one slice for each task on each rank
+  kOp,    // and inside of that one for each op
 };
 
-// With more slices than this a trace shows tasks only, unless ops are asked for.
+// A trace that would have more slices than this shows only tasks, unless ops are asked for.
 inline constexpr int64_t kMaxSlicesOfOpLevel = 200'000;
 
 // Refers to schedule, timeline, op_times and launches, which must outlive it.
@@ -35,7 +35,7 @@ struct TraceInput {
 
   const Schedule& schedule;
   const Timeline& timeline;
-  const OpTimes* op_times = nullptr;      // nullptr, or not known: tasks only
+  const OpTimes* op_times = nullptr;      // nullptr or empty: only tasks are shown
   std::span<const Launch> launches = {};  // by task; empty: no host tracks
   std::vector<MemoryCurve> memory = {};   // by rank; empty: no counters
   std::string title = "stagecraft";
@@ -44,7 +44,8 @@ struct TraceInput {
   std::vector<std::pair<std::string, std::string>> facts = {};
 };
 
-// A node of the tree root > rank > lane, idle time or memory.
+// A node of a tree: below the root are the ranks, and below each of them its lanes, idle time,
+// launches and memory.
 struct TraceTrack {
   enum class Kind { kGroup, kSlices, kCounter };
 
@@ -100,12 +101,12 @@ struct TraceView {
   TraceLevel level = TraceLevel::kTask;
 };
 
-// Without a level: kOp if that stays within kMaxSlicesOfOpLevel.
+// Without a level, chooses kOp if that stays within kMaxSlicesOfOpLevel and times of ops are known.
 //
 // A task is shown on its first lane of every rank that it occupies. Its ops follow one another in
 // proportion to their times on that rank, which are exact if they add up to the task's duration.
-// Gaps of compute lanes appear on a track "idle". Sends have an arrow to each task on another rank
-// that waits for them. What the host of a rank launches appears on a track "host".
+// The gaps of a compute lane are on a track "idle", and what the host of a rank launches is on a
+// track "host". From a send, an arrow leads to each task on another rank that waits for it.
 //
 // Throws InputError if tasks overlap on a lane, or start before zero.
 TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level = {});

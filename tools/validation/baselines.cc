@@ -12,7 +12,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int kFeatures = 9;
-// The penalty of the ridge, on standardised features.
+// The penalty of the ridge regression, on standardised features.
 constexpr double kPenalty = 1;
 
 using Features = Eigen::Matrix<double, 1, kFeatures>;
@@ -32,8 +32,8 @@ double SecondsAtPeak(const StepFeatures& step) {
   return step.model_flops / (step.devices * step.peak_flop_per_s);
 }
 
-// The rows to learn from, by source. All sources count alike: the one with most rows must not
-// decide for all others.
+// The rows to learn from, by source. All sources count alike, so that the one with the most rows
+// does not decide for all others.
 using Training = std::map<std::string, std::vector<const ValidatedRow*>>;
 
 size_t RowCount(const Training& training) {
@@ -42,7 +42,7 @@ size_t RowCount(const Training& training) {
   return count;
 }
 
-// Least squares with a quadratic penalty on every weight but the constant's.
+// Least squares with a quadratic penalty on every weight except the constant.
 class Ridge {
  public:
   explicit Ridge(const Training& training) {

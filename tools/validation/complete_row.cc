@@ -1,4 +1,4 @@
-// CompleteRow(): fills the gaps of a row from the table of stacks.
+// CompleteRow() fills the gaps of a row with facts, and with defaults from the table of stacks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ class Completion {
       FillVocabulary();
     }
     FillGatedFfn();
-    // Fused attention kernels exist for 8- and 16-bit operands alone.
+    // Fused attention kernels exist only for 8- and 16-bit operands.
     const bool is_32_bit = row_.dtype == "fp32" || row_.dtype == "tf32";
     if (row_.attention_backend == "local") row_.attention_backend = "unfused";
     if (row_.attention_backend.empty() && facts_.local_layers.value_or(false)) {
@@ -84,7 +84,7 @@ class Completion {
     Default(row_.attention_backend, is_32_bit ? "unfused" : usual, "attention");
   }
 
-  // Megatron-LM's arguments.py: --swiglu without --ffn-hidden-size.
+  // As Megatron-LM's arguments.py does for --swiglu without --ffn-hidden-size.
   void FillGatedFfn() {
     if (!facts_.swiglu_ffn.value_or(false)) return;
     constexpr int64_t kMultiple = 64;
@@ -110,7 +110,8 @@ class Completion {
     Default(row_.vocab, table_.bert_vocabulary(), "vocab");
   }
 
-  // Each image is one position; a segment of Transformer-XL is its target.
+  // Each image is one position. A sample of Transformer-XL is one segment, each token of which
+  // counts once; for translators, tokens of source and target both count.
   void FillClassic() {
     const std::string name = ClassicName(row_.model_kind, facts_);
     Note("network " + name);
@@ -140,8 +141,8 @@ class Completion {
     }
   }
 
-  // One layer in each chunk if an interleaved row does not say (defaults of the published tables),
-  // 1F1B if that does not divide.
+  // An interleaved row that does not state its chunks has one layer in each (a default of the
+  // published tables), and runs 1F1B if the layers do not divide that way.
   void FillOrder() {
     if (row_.pp == 1 || row_.schedule == "none") row_.schedule = row_.pp == 1 ? "1f1b" : "";
     Default(row_.schedule, stack_.schedule, "order");
@@ -215,7 +216,7 @@ class Completion {
     if (completed_.counts_every_rank) Note("steps counted on every rank");
   }
 
-  // With one rank nothing is shared, so every kind of sharding is none.
+  // With one data-parallel rank nothing can be sharded, so every kind of sharding is none.
   void FillSharding() {
     const bool is_alone = row_.n_gpus == row_.tp * row_.pp;
     if (is_alone) {

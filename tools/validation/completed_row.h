@@ -22,9 +22,9 @@ struct CompletedRow {
   Optimizer optimizer = Optimizer::kAdam;
   int64_t bucket_bytes = 0;
   int gradient_bytes = 0;                  // 0: as usual for the precision
-  bool counts_every_rank = false;          // a step of n data-parallel ranks is n steps
-  double memory_unit = 1;                  // bytes that the row counts as one unit
-  double tokens_per_position = 1;          // 2 if source and target both count
+  bool counts_every_rank = false;          // a step of n data-parallel ranks counts as n steps
+  double memory_unit = 1;                  // bytes that the row counts as one byte
+  double tokens_per_position = 1;          // 2 if tokens of source and target both count
   std::vector<std::string> defaults_used;  // "recompute none", "vocab 50304", ...
 };
 

@@ -6,12 +6,12 @@
 
 namespace stagecraft {
 
-// Records of CsvRecords. Every row has as many fields as the header; blank lines
-// are passed over.
+// Its records are those of CsvRecords. Every row has as many fields as the header; blank lines are
+// skipped.
 class CsvTable {
  public:
-  // `name` opens every error. Throws InputError for an empty text, a column given twice, a quote
-  // that is never closed and a row of another length.
+  // Throws an InputError that begins with `name` for an empty text, a column given twice, a quote
+  // that is never closed, and a row that is shorter or longer than the header.
   static CsvTable Parse(const std::string& text, const std::string& name);
 
   const std::string& name() const { return name_; }

@@ -25,7 +25,7 @@ double SignedError(double predicted, double measured) {
   return kPercent * (predicted - measured) / measured;
 }
 
-// Ranks from 1, with equal values at their mean rank.
+// The rank of each value, counted from 1; equal values have their mean rank.
 std::vector<double> Ranks(const std::vector<double>& values) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -1,4 +1,4 @@
-// Error statistics of predictions against measurements.
+// ErrorStats: statistics of the errors of predictions against measurements.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ struct ValidatedRow {
   std::optional<double> constant_rate;
   std::optional<double> ridge;
 
-  // |predicted - measured| / measured in percent.
+  // |predicted - measured| / measured in percent; no value without a prediction.
   std::optional<double> ape() const;
   // The same for the prediction without the facts that were inferred from the scored rows; ape() if
   // it rests on none of them.
@@ -31,51 +31,52 @@ struct ValidatedRow {
   std::optional<bool> is_in_interval() const;
 };
 
-// Facts that were inferred from the scored rows, and the mape of all counted rows that can be
-// simulated without these facts alone.
+// Facts that were inferred from the scored rows, and the MAPE of all counted rows if only these
+// facts are left out; rows that cannot be simulated then do not count.
 struct InferredError {
   InferredFacts facts;
   std::optional<double> mape_without;
 };
 
-// Errors in percent. A figure that its rows do not give is absent.
+// Errors are in percent. A figure that does not follow from its rows has no value.
 struct ErrorStats {
   std::string source;       // "" for all sources
   std::string metric_kind;  // "" for all kinds
   int rows = 0;             // scored
   int simulated = 0;
-  int counted = 0;  // simulated and primary: those over which errors are computed
+  int counted = 0;  // simulated and primary: errors are computed over these
   std::optional<double> mape, median_ape, p90_ape;
   std::optional<double> bias;  // mean of (predicted - measured) / measured
-  // How many counted rows have an interval, and for how many percent of them it holds.
+  // How many counted rows have an interval, and which percentage of these intervals contain the
+  // measured value.
   int interval_rows = 0;
   std::optional<double> interval80_coverage;
   // How many counted rows have a prediction that rests on facts inferred from the scored rows, and
-  // the mape of all counted rows if they are simulated without these facts.
+  // the MAPE of all counted rows if they are simulated without these facts.
   int inferred_rows = 0;
   std::optional<double> mape_without;
   std::vector<InferredError> inferred;  // in order of first appearance
-  int groups = 0;                       // of at least 4 counted rows with different measured values
-  // Rank correlation within these groups, median.
-  std::optional<double> spearman;
-  // How much worse than the best row of a group the row is that was predicted best: median, and
-  // mean, which says more if most groups have none.
+  // The number of groups of at least 4 counted rows whose measured values are not all equal.
+  int groups = 0;
+  std::optional<double> spearman;  // rank correlation within these groups, median
+  // How much worse than the best row of a group the row is that was predicted best: the median over
+  // groups, and the mean, which says more if most groups have no regret.
   std::optional<double> regret, mean_regret;
-  // Of the counted rows that have a baseline: how many there are, our error, and the baselines'.
+  // How many counted rows have baselines, and the MAPE over these: our own and the baselines'.
   int baseline_rows = 0;
   std::optional<double> baseline_own, constant_rate, ridge;
 };
 
-// All `rows` belong to the statistics; source and kind are left empty.
+// Returns the statistics over all `rows`; source and kind are left empty.
 ErrorStats Summarize(std::span<const ValidatedRow* const> rows);
 
-// One entry for each distinct (source, metric kind), in order of first appearance; source or kind
-// is empty if `by_source` or `by_kind` is false.
+// Returns one entry for each distinct (source, metric kind), in order of first appearance. If
+// `by_source` or `by_kind` is false, all sources or kinds are together, and the name is empty.
 std::vector<ErrorStats> SummarizeBy(std::span<const ValidatedRow> rows, bool by_source,
                                     bool by_kind);
 
-// Spearman's rank correlation, ties at their mean rank; 0 where the first is
-// constant, nothing where the second is. Precondition: equal sizes.
+// Returns Spearman's rank correlation, with ties at their mean rank; 0 if all predicted values are
+// equal, no value if all measured ones are. Precondition: equal sizes.
 std::optional<double> Spearman(const std::vector<double>& predicted,
                                const std::vector<double>& measured);
 

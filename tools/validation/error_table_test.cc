@@ -23,7 +23,7 @@ ValidatedRow Row(double predicted, double measured, const std::string& group = "
 TEST(ErrorTableTest, SpearmanIsOfRanksWithTiesAtTheirMean) {
   EXPECT_DOUBLE_EQ(Spearman({1, 2, 300}, {4, 5, 6}).value(), 1);
   EXPECT_DOUBLE_EQ(Spearman({3, 2, 1}, {4, 5, 6}).value(), -1);
-  // ranks 1.5 1.5 3 and 1 2 3: 1.5 / sqrt(1.5 · 2)
+  // The ranks are 1.5, 1.5, 3 and 1, 2, 3, so the correlation is 1.5 / sqrt(1.5 · 2).
   EXPECT_NEAR(Spearman({1, 1, 2}, {1, 2, 3}).value(), 0.8660254, 1e-7);
   EXPECT_DOUBLE_EQ(Spearman({5, 5}, {1, 2}).value(), 0);
   EXPECT_FALSE(Spearman({1, 2}, {5, 5}).has_value());
@@ -45,12 +45,12 @@ TEST(ErrorTableTest, ErrorsAreOverPrimaryRowsCoverageOverAll) {
   EXPECT_FALSE(stats.spearman.has_value());
 }
 
-// Groups with regrets of 100, 0 and 50 %.
+// The groups have regrets of 100, 0 and 50 %.
 TEST(ErrorTableTest, RegretIsTheMedianOverGroupsAndTheMeanBesideIt) {
   const std::vector<ValidatedRow> rows = {
-      Row(1, 2, "a"), Row(2, 1, "a"), Row(3, 3, "a"), Row(4, 4, "a"),  // takes 2 for 1
-      Row(1, 1, "b"), Row(2, 2, "b"), Row(3, 3, "b"), Row(4, 4, "b"),  // takes the best
-      Row(1, 3, "c"), Row(2, 2, "c"), Row(3, 4, "c"), Row(4, 5, "c"),  // takes 3 for 2
+      Row(1, 2, "a"), Row(2, 1, "a"), Row(3, 3, "a"), Row(4, 4, "a"),  // 2, but 1 is possible
+      Row(1, 1, "b"), Row(2, 2, "b"), Row(3, 3, "b"), Row(4, 4, "b"),  // the best
+      Row(1, 3, "c"), Row(2, 2, "c"), Row(3, 4, "c"), Row(4, 5, "c"),  // 3, but 2 is possible
       Row(1, 9, "d"), Row(2, 1, "d"), Row(3, 1, "d")};                 // only three rows
   const ErrorStats stats = SummarizeBy(rows, false, false).at(0);
   EXPECT_EQ(stats.groups, 3);
@@ -58,7 +58,7 @@ TEST(ErrorTableTest, RegretIsTheMedianOverGroupsAndTheMeanBesideIt) {
   EXPECT_NEAR(*stats.mean_regret, 50, 1e-9);
   const ErrorStats two = SummarizeBy(std::span(rows).first(8), false, false).at(0);
   EXPECT_NEAR(*two.regret, 50, 1e-9);
-  // 100, 0 and 0.
+  // With regrets of 100, 0 and 0 % median and mean differ.
   std::vector<ValidatedRow> uneven(rows.begin(), rows.begin() + 8);
   for (int i = 4; i < 8; ++i) {
     uneven.push_back(rows[i]);
@@ -85,7 +85,8 @@ TEST(ErrorTableTest, IntervalsHoldWhatLiesWithinFourFifthsOfTheirDistribution) {
   EXPECT_FALSE(Row(1, 1).is_in_interval().has_value());
 }
 
-// Three of the four primary rows with an interval hold; one has none, one counts elsewhere.
+// Four primary rows have an interval, and three of these hold. One row has none, and one is not
+// primary.
 TEST(ErrorTableTest, CoverageIsOverPrimaryRowsThatHaveAnInterval) {
   std::vector<ValidatedRow> rows = {RowWithin(1, 1, 0.1),
                                     RowWithin(1, 1.1, 0.1),
@@ -104,7 +105,7 @@ TEST(ErrorTableTest, CoverageIsOverPrimaryRowsThatHaveAnInterval) {
   EXPECT_FALSE(stats.interval80_coverage.has_value());
 }
 
-// 10 % off with the fact and 30 % without, and a row that needs none, 10 % off.
+// One row is 10 % off with the fact and 30 % without it; one that needs no such fact is 10 % off.
 TEST(ErrorTableTest, FactsThatTheRowsGaveAwayAreLeftOutInASecondFigure) {
   std::vector<ValidatedRow> rows = {Row(1.1, 1), Row(1.1, 1)};
   EXPECT_FALSE(SummarizeBy(rows, true, true).at(0).mape_without.has_value());
@@ -120,7 +121,7 @@ TEST(ErrorTableTest, FactsThatTheRowsGaveAwayAreLeftOutInASecondFigure) {
   EXPECT_NEAR(*stats.mape_without, 10, 1e-9);
 }
 
-// The row predicted best took 2 where the best took 1: 100 % regret.
+// The row that was predicted best took 2, but the best one took 1, which is 100 % regret.
 TEST(ErrorTableTest, GroupsOfFourAreRanked) {
   const std::vector<ValidatedRow> rows = {Row(1, 2, "g"), Row(2, 1, "g"), Row(3, 3, "g"),
                                           Row(4, 4, "g"), Row(1, 1, "h")};
@@ -144,7 +145,7 @@ StepFeatures Features(double flops) {
   return step;
 }
 
-// Every other source runs at half the peak; step time is FLOPs / 50.
+// All rows of the other source run at half the peak, so their step time is FLOPs / 50.
 TEST(BaselinesTest, LearnFromOtherSourcesAlone) {
   std::vector<ValidatedRow> rows;
   for (int i = 1; i <= 20; ++i) {
@@ -157,7 +158,7 @@ TEST(BaselinesTest, LearnFromOtherSourcesAlone) {
   AddBaselines(rows);
   EXPECT_NEAR(*rows.back().constant_rate, 10, 1e-9);
   EXPECT_NEAR(*rows.back().ridge, 10, 1);
-  // Nothing but one row to learn from.
+  // These rows have only one row of another source to learn from.
   EXPECT_FALSE(rows.front().constant_rate.has_value());
 }
 

@@ -1,4 +1,4 @@
-// Predictions with and without the facts that the scored rows gave away.
+// Tests of predictions with and without the facts that were inferred from the scored rows.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,8 +18,8 @@ Prediction PredictKnowing(const MeasuredRow& row, const RowFactTable& facts) {
   return PredictRow(row, {StackTable::Embedded(), facts, model});
 }
 
-// Every fact that can be inferred from rows: the second value is the first of a table that
-// knows nothing of it.
+// For every fact that can be inferred from rows, the value without it is the value that a table
+// without this fact gives.
 TEST(InferredPredictionTest, FactsThatTheRowsGaveAwayArePredictedWithAndWithout) {
   const RowFactTable nothing;
   for (const char* facts :
@@ -48,7 +48,7 @@ TEST(InferredPredictionTest, FactsThatTheRowsGaveAwayArePredictedWithAndWithout)
   }
 }
 
-// Two facts may make up for each other: each is left out alone too.
+// Since two facts may make up for each other, each is also left out alone.
 TEST(InferredPredictionTest, EachOfTwoFactsThatTheRowsGaveAwayIsLeftOutAlone) {
   const std::string vocabulary = "rows { facts { vocabulary: 1000 } ";
   const std::string attention = "rows { facts { attention: \"unfused\" } ";
@@ -66,7 +66,7 @@ TEST(InferredPredictionTest, EachOfTwoFactsThatTheRowsGaveAwayIsLeftOutAlone) {
   EXPECT_NE(both.inferred[0].value_without, both.inferred[1].value_without);
 }
 
-// A model that has the measurements of a site is no judge of that site's rows.
+// A model that was fitted to measurements of a site cannot be judged by rows of that site.
 TEST(InferredPredictionTest, RowsThatTheNetworkModelHasSeenArePredictedWithoutToo) {
   MeasuredRow row;
   row.source = "paper";
@@ -86,7 +86,7 @@ TEST(InferredPredictionTest, RowsThatTheNetworkModelHasSeenArePredictedWithoutTo
   ASSERT_TRUE(seen.value_without.has_value());
   EXPECT_NE(*seen.value_without, *seen.value);
   EXPECT_EQ(seen.inferred.size(), 1u);
-  // A model that lacks these sites gave nothing away.
+  // For a model without these sites, nothing was inferred from the rows.
   EXPECT_TRUE(PredictKnowing(row, facts).inferred.empty());
 }
 

@@ -136,7 +136,7 @@ void ReadKernel(const Fields& fields, MeasuredRow& row) {
   row.collective = fields.Text({"collective"});
   row.algorithm = fields.Text({"algorithm"});
   row.m = fields.Whole({"m"});
-  row.n = row.op.empty() ? 0 : fields.Whole({"n"});  // elsewhere "n" counts timed iterations
+  row.n = row.op.empty() ? 0 : fields.Whole({"n"});  // without an op, "n" counts timed iterations
   row.k = fields.Whole({"k"});
   row.op_batch = fields.Whole({"op_batch"});
   row.bytes = fields.Whole({"bytes"});

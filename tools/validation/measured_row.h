@@ -9,12 +9,12 @@
 
 namespace stagecraft {
 
-// Words and numbers of the columns that the README of the published tables describes. What a row
-// does not state stays empty or zero.
+// The values of the columns that the README of the published tables describes. What a row does not
+// state stays empty or zero.
 struct MeasuredRow {
   std::string id;      // the file's `id`, or "file-001" by data row
   std::string source;  // the file's `source`, or the file's name
-  std::string place;   // "rows.csv: row 12": opens errors
+  std::string place;   // how errors about it begin: "rows.csv: row 12 (line 13)"
 
   std::string stack, model, model_kind, activation, tied_embeddings;
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, ffn = 0, vocab = 0;
@@ -38,7 +38,7 @@ struct MeasuredRow {
   std::string group;
   bool is_primary = true;
   bool is_scored = false;
-  std::string why_not;  // why it is not scored, if so
+  std::string why_not;  // why it is not scored
   std::string notes;    // for people; in functional tests also the flags of the run
 
   // For rows of one kernel or collective.
@@ -47,14 +47,16 @@ struct MeasuredRow {
   int64_t bytes = 0;  // full buffer of one rank
 };
 
-// The unit of a metric kind's values: "s", "1/s", "TFLOP/s", "bytes", ...
+// Returns the unit of a metric kind's values: "s", "1/s", "TFLOP/s", "bytes" and so on; empty for
+// an unknown kind.
 const char* Unit(const std::string& metric_kind);
 
-// Whether less is better: for times, memory, idle shares.
+// Returns whether less is better, as for times, memory and idle shares.
 bool LessIsBetter(const std::string& metric_kind);
 
-// All rows of a table, scored or not. `stem` names the file for people. Throws InputError for a
-// missing column and for a field that does not contain what its column should.
+// Returns all rows of a table, scored or not. `stem` is the file's name, for rows without an id or
+// a source. Throws InputError for a missing column and for a field that does not contain what its
+// column should.
 std::vector<MeasuredRow> ReadMeasuredRows(const CsvTable& table, const std::string& stem);
 
 }  // namespace stagecraft

@@ -21,7 +21,8 @@ namespace {
 constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 
-// Spreads weighted by time, as of a whole step (StepProfile::spread).
+// The time of the steps one after another. Their spreads are weighted by time, as those of a whole
+// step are (StepProfile::spread).
 PredictedPart TimeOfSteps(const Steps& steps, const Device& device, const CostModel& model) {
   Schedule::Builder builder;
   std::vector<OpId> ops;
@@ -43,7 +44,7 @@ PredictedPart TimeOfSteps(const Steps& steps, const Device& device, const CostMo
           seconds > 0 ? weighted / seconds : 0};
 }
 
-// One after the other, with fully correlated errors.
+// Adds the times of two parts that run one after the other, with fully correlated errors.
 PredictedPart Both(const PredictedPart& a, const PredictedPart& b) {
   const double value = a.value + b.value;
   const double weighted = a.value * a.spread + b.value * b.spread;
@@ -76,7 +77,7 @@ ShardSpec LayerShard(const MeasuredRow& row, const Cluster& cluster) {
   return spec;
 }
 
-// T_F, T_B, T_W, T_comm in milliseconds.
+// Reads T_F, T_B, T_W and T_comm, in milliseconds.
 std::vector<double> StageTimes(const std::string& text) {
   std::vector<double> times;
   const char* at = text.data();
@@ -94,7 +95,8 @@ std::vector<double> StageTimes(const std::string& text) {
   return times;
 }
 
-// Published bandwidths are of those that NCCL runs in rings of parts.
+// The collective of this name. Only those that NCCL runs in rings of parts are known, since only
+// for these bandwidths are published.
 const Collective& CollectiveNamed(const std::string& word) {
   const Collective* const found = FindCollective(word);
   if (found != nullptr && !found->IsDirect() && found->passes != Passes::kWholeOnce) return *found;
@@ -150,8 +152,8 @@ double PredictBubbleRate(const MeasuredRow& row) {
   const auto share = [&](double time_ms) {
     return Duration::Seconds(time_ms * 1e-3 / static_cast<double>(chunks));
   };
-  // Half of what a forward leaves is needed for the weight gradients (Zero Bubble's own assumption
-  // in its tables).
+  // Half of the activations that a forward leaves are needed for the weight gradients, as the
+  // tables of the Zero Bubble paper assume.
   const PassOrderInputs inputs = {
       UniformCosts(stages, map.chunks(), {share(ms[0]), share(ms[1]), share(ms[2])},
                    Duration::Seconds(ms[3] * 1e-3)),

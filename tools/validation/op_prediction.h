@@ -1,5 +1,4 @@
-// Predictions of measured parts of a step: one layer, one pipeline's bubble, one kernel, one
-// collective.
+// Predicts measured parts of a step: a layer, the bubble of a pipeline, a kernel, a collective.
 #pragma once
 
 #include <string>
@@ -19,18 +18,18 @@ struct PredictedPart {
 
 // Each of these functions throws an InputError with the reason if there is no value.
 
-// Seconds of one transformer layer and micro-batch, for the pass that the facts name; the backward
-// includes recomputation.
+// Returns the seconds of one transformer layer and micro-batch, for the pass that the facts name.
+// The backward includes recomputation.
 PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model);
 
-// Idle share (cost - m·(F + B + W)) / cost of a pipeline of equal stages with the row's
-// stage_times_ms. It follows from these alone: nothing is uncertain.
+// Returns the idle share (cost - m·(F + B + W)) / cost of a pipeline of equal stages with the row's
+// stage_times_ms. It has no spread, since it follows from these alone.
 double PredictBubbleRate(const MeasuredRow& row);
 
-// Seconds or TFLOP/s of one GEMM.
+// Returns the seconds or TFLOP/s of one GEMM.
 PredictedPart PredictKernel(const MeasuredRow& row, const CostModel& model);
 
-// Seconds or GB/s (nccl-tests' bus bandwidth) of one collective.
+// Returns the seconds or GB/s (nccl-tests' bus bandwidth) of one collective.
 PredictedPart PredictCollective(const MeasuredRow& row, const CostModel& model,
                                 std::vector<std::string>& defaults_used);
 

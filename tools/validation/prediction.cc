@@ -20,14 +20,15 @@ namespace {
 
 constexpr int64_t kLayerVocabulary = 128;
 
-// The result of a simulation is impossible, which is not the fault of the row.
+// Thrown if the result of a simulation is impossible, which is not the fault of the row.
 class UnsoundStep : public std::runtime_error {
  public:
   explicit UnsoundStep(const std::string& why)
       : std::runtime_error("what is predicted cannot be: " + why) {}
 };
 
-// GPUs before Pascal have no 16-bit rate; vector units multiply formats that nothing else does.
+// The peak rate at this precision; that of vector units if the GPU has no other, as GPUs before
+// Pascal, which have no 16-bit rate.
 FlopRate PeakOf(const Device& device, DType precision) {
   const FlopRate peak = device.Peak(precision);
   return peak.flop_per_s() > 0 ? peak : device.vector_peak;
@@ -46,8 +47,8 @@ StepWork WorkOf(const RowPlan& job, double tokens_per_position) {
   return work;
 }
 
-// FLOPs of one step: by 3x-causal-attention, or those of all GEMMs if that convention does not
-// count the network.
+// The FLOPs of one step: by 3x-causal-attention, or those of all GEMMs if that convention does not
+// apply to the network.
 double ModelFlops(const RowPlan& job) {
   const double sequence = static_cast<double>(job.plan.sequence);
   const double global_batch = static_cast<double>(job.plan.global_batch);
@@ -76,8 +77,8 @@ StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row, const StepMe
   return features;
 }
 
-// nvidia-smi shows everything that a GPU holds; the counters of the framework leave out what does
-// not belong to its allocator.
+// Whether the row's memory includes the CUDA context: nvidia-smi shows everything that a GPU holds,
+// but the framework's counters only what belongs to its allocator.
 bool CountsContext(const CompletedRow& completed) {
   return completed.facts.counts_context.value_or(false);
 }
@@ -146,7 +147,7 @@ void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTa
                     const CostModel& model, Prediction& prediction) {
   MeasuredRow stated = row;
   const bool is_layer = row.metric_kind == "layer_time";
-  // The vocabulary has no part in a layer; this one needs no padding, either.
+  // A layer does not depend on the vocabulary; this size of it needs no padding.
   if (is_layer) stated.vocab = kLayerVocabulary * std::clamp<int64_t>(row.tp, 1, kLayerVocabulary);
   CompletedRow completed = CompleteRow(stated, facts, stacks);
   try {
@@ -164,7 +165,8 @@ void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTa
   prediction.defaults_used = std::move(completed.defaults_used);
 }
 
-// Checks a value of any metric; all except the bubble are times, rates and sizes.
+// Throws UnsoundStep for a value that its metric cannot have; all metrics except the bubble rate
+// are times, rates and sizes.
 void CheckValue(const MeasuredRow& row, const Prediction& prediction) {
   const double value = prediction.value.value();
   const double spread = prediction.spread.value_or(0);
@@ -174,7 +176,7 @@ void CheckValue(const MeasuredRow& row, const Prediction& prediction) {
       fmt::format("{} of {:.3g}, its logarithm varying by {:.3g}", row.metric_kind, value, spread));
 }
 
-// Takes the prediction's value away and gives the reason.
+// Removes the prediction's value and sets the reason.
 void Refuse(const std::string& reason, Prediction& prediction) {
   prediction.value.reset();
   prediction.spread.reset();
@@ -216,7 +218,7 @@ Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis) {
   if (!knows_sites) {
     std::erase_if(inferred, [](const InferredFacts& known) { return known.of_network_sites; });
   }
-  // A bubble rate follows from the row's stage times alone, whatever else is known.
+  // A bubble rate follows from the row's stage times alone, so no fact changes it.
   if (inferred.empty() || row.metric_kind == "bubble_rate") return prediction;
   const auto value_of = [&](const RowFacts& known) {
     const bool has_seen = known.network_sites.has_value() || !facts.network_sites.has_value();

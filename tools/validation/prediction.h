@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// What baselines learn from, besides the step time.
+// What the baselines learn from, besides the step time.
 struct StepFeatures {
   StepMetric metric;
   double model_flops = 0;      // 3x-causal-attention, for the whole job
@@ -22,7 +22,8 @@ struct StepFeatures {
   double devices = 0, tp = 0, pp = 0;
 };
 
-// One part of what was inferred from the scored rows, and the value without this part alone.
+// Some of the facts that were inferred from the scored rows, and the value if only these are left
+// out.
 struct InferredPart {
   InferredFacts facts;
   std::optional<double> value_without;
@@ -33,13 +34,13 @@ struct Prediction {
   // Sigma of log(value); no value if the prediction claims no interval, as for memory and idle
   // shares.
   std::optional<double> spread;
-  // Which facts of the row were inferred from the scored rows, and the value without all of them;
-  // no value if it cannot be simulated without them.
+  // Which facts of the row were inferred from the scored rows, and the predicted value without all
+  // of them; no value if it cannot be simulated without them.
   std::vector<InferredPart> inferred;
   std::optional<double> value_without;
   std::string reason;  // why there is no value
-  // There is no value, or none without some facts, because the result of the simulation is
-  // impossible (sim/step/evaluation_errors.h): an error of the program, not of the row.
+  // There is no value because a simulation, with all facts or without some, had an impossible
+  // result (sim/step/evaluation_errors.h), which is an error of the program, not of the row.
   bool is_unsound = false;
   std::vector<std::string> defaults_used;
   std::optional<StepFeatures> step;  // if the metric follows from the step time
@@ -54,7 +55,8 @@ struct PredictionBasis {
   const CostModel* model_without_sites = nullptr;
 };
 
-// Never throws because of what a row says: that becomes the reason. May be called from any thread.
+// A row that cannot be simulated is no exception: the prediction then has no value but a reason.
+// May be called from any thread.
 Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis);
 
 }  // namespace stagecraft

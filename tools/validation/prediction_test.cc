@@ -55,7 +55,7 @@ TEST(PredictionTest, InterleavingThatDoesNotDivideBecomesOneForwardOneBackward) 
   EXPECT_TRUE(Uses(Predict(row), "order 1f1b"));
 }
 
-// Fused attention kernels take 8- and 16-bit operands.
+// Fused attention kernels take only 8- and 16-bit operands.
 TEST(PredictionTest, AttentionOf32BitsIsUnfused) {
   MeasuredRow row = Gpt();
   row.dtype = "fp32";
@@ -114,7 +114,7 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
   }
 }
 
-// A data-parallel row of one node as the older papers give it.
+// A row of data parallelism on one node, with as few columns as older papers state.
 MeasuredRow DataParallel(const char* kind, const char* model) {
   MeasuredRow row;
   row.source = "paper";
@@ -138,8 +138,8 @@ TEST(PredictionTest, BertIsKnownByItsName) {
                            "seq 384", "vocab 30522", "global_batch 128"}) {
     EXPECT_TRUE(Uses(prediction, used)) << used;
   }
-  // At the peak of 4 x 125 TFLOP/s the 85 M parameters of the blocks alone take
-  // 6 x 384 operations each; at a tenth of it, everything would.
+  // Each of the blocks' 85 M parameters takes 6 x 384 FLOPs per sample. The rate is less than these
+  // alone allow at the peak of 4 x 125 TFLOP/s, and more than a tenth of that.
   const double at_peak = 4 * 125e12 / (6 * 85e6 * 384);
   EXPECT_LT(*prediction.value, at_peak);
   EXPECT_GT(*prediction.value, at_peak / 10);
@@ -152,7 +152,7 @@ TEST(PredictionTest, ImagesAreOnePositionAndTrainWithSgd) {
   ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
   EXPECT_TRUE(Uses(prediction, "network resnet50"));
   EXPECT_TRUE(Uses(prediction, "optimizer sgd"));
-  // An image takes 3 x 2 x 4.1 G multiplications.
+  // An image takes 3 passes of 4.1 G multiplications and additions, hence 6 x 4.1 GFLOPs.
   EXPECT_LT(*prediction.value, 4 * 125e12 / (6 * 4.0e9));
   row.metric_kind = "mfu";
   row.flop_convention = "3x-full-attention";
@@ -178,7 +178,7 @@ TEST(PredictionTest, SomeSourcesCountAStepOnEveryRank) {
   EXPECT_TRUE(Uses(every, "steps counted on every rank"));
 }
 
-// Kepler has no 16-bit GEMMs, and nobody says how these four are wired.
+// Kepler has no 16-bit GEMMs, and the row does not state how its four GPUs are wired.
 TEST(PredictionTest, OldGpusAreOnPcie) {
   MeasuredRow row = DataParallel("resnet50", "ResNet-50");
   row.gpu_id = "k80-12gb";
@@ -189,7 +189,7 @@ TEST(PredictionTest, OldGpusAreOnPcie) {
   EXPECT_TRUE(Uses(prediction, "wiring pcie3"));
 }
 
-TEST(PredictionTest, MemoryOfAnEncoderDecoder) {
+TEST(PredictionTest, AnEncoderDecoderHoldsItsParametersAndActivations) {
   MeasuredRow row = Gpt();
   row.model_kind = "t5";
   row.layers = row.encoder_layers = row.decoder_layers = 12;
@@ -208,8 +208,8 @@ TEST(PredictionTest, MemoryOfAnEncoderDecoder) {
   row.rank = "max";
   const Prediction prediction = Predict(row);
   ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
-  // 12 x (12 + 16) x 768^2 parameters of blocks and 29184 x 768 of the table, 18
-  // bytes each: 4 GB, and activations.
+  // The blocks have 12 x (12 + 16) x 768^2 parameters and the embedding 29184 x 768, of 18 bytes
+  // each: 4 GB. Activations come on top.
   EXPECT_GT(*prediction.value, 3.9e9);
   EXPECT_LT(*prediction.value, 8e9);
 }
@@ -220,15 +220,15 @@ TEST(PredictionTest, RedistributedLayersLeaveTheHeadItsShare) {
   row.interleave = 1;
   row.layers = 32;
   row.vocab_placement = "redistributed";
-  // Forward FLOPs per token: a block 24 x 1024^2 + 2 x 1024^2, the head
-  // 2 x 1024 x 262144, which is 19.7 blocks.
+  // Per token, the forward of a block takes 24 x 1024^2 + 2 x 1024^2 FLOPs, and that of the head
+  // 2 x 1024 x 262144, as many as 19.7 blocks.
   row.vocab = 262144;
   EXPECT_TRUE(Uses(Predict(row), "stage_layers 10,11,11,0"));
-  row.vocab = 32768;  // 2.5 blocks
+  row.vocab = 32768;  // as many as 2.5 blocks
   EXPECT_TRUE(Uses(Predict(row), "stage_layers 8,9,9,6"));
 }
 
-// Two stages of two replicas each.
+// The plan has two stages of two replicas each.
 TEST(RowPlanTest, StagesTakeTheGpusTheyName) {
   MeasuredRow row = Gpt();
   row.gpu_id = "a100-sxm4-80gb*2+v100-sxm2-32gb*2";
@@ -260,8 +260,8 @@ TEST(RowPlanTest, StagesTakeTheGpusTheyName) {
   EXPECT_EQ(Predict(row).reason, "GPUs of 1 stages are stated, but pp is 2");
 }
 
-// Sharding over a single rank shares nothing out.
-TEST(PredictionTest, EveryZeroOfOneReplicaIsNone) {
+// Over a single rank nothing can be sharded.
+TEST(PredictionTest, ZeroOfAnyLevelOnOneReplicaIsNone) {
   MeasuredRow row = Gpt();
   row.n_gpus = 8;
   row.n_nodes = 1;
@@ -285,8 +285,8 @@ TEST(PredictionTest, MemoryOfTheFullestRankIsTheMost) {
   EXPECT_GT(memory("max"), allocated);
 }
 
-// 4 stages, 8 micro-batches of 1 + 1 + 1 ms: (p - 1) / (m + p - 1) = 3 / 11.
-TEST(PredictionTest, BubbleOfOneForwardOneBackward) {
+// With 4 stages and 8 micro-batches of 1 + 1 + 1 ms, 1F1B is idle for (p - 1) / (m + p - 1) = 3/11.
+TEST(PredictionTest, BubbleRatesAreThoseOfTheFormulas) {
   MeasuredRow row = Gpt();
   row.metric_kind = "bubble_rate";
   row.schedule = "1f1b";
@@ -296,7 +296,7 @@ TEST(PredictionTest, BubbleOfOneForwardOneBackward) {
   row.schedule = "interleaved";
   row.interleave = 3;
   EXPECT_NEAR(Predict(row).value.value(), 1.0 / 9, 1e-9);
-  // ZB-H1: (p - 1)(F + B - W) = 3 of 27 ms; with twice the memory nothing is left.
+  // ZB-H1 is idle for (p - 1)(F + B - W) = 3 of 27 ms; with twice the memory no bubble is left.
   row.schedule = "zb-h1";
   EXPECT_NEAR(Predict(row).value.value(), 3.0 / 27, 1e-9);
   row.schedule = "zb-auto-2p";
@@ -315,8 +315,8 @@ TEST(PredictionTest, TimesHaveAnIntervalMemoryHasNone) {
   EXPECT_FALSE(Predict(row).spread.has_value());
 }
 
-// nvidia-smi shows the context too.
-TEST(PredictionTest, MemoryCountsTheContextWhereItsMetricDoes) {
+// The metric peak_memory is that of nvidia-smi, which includes the CUDA context.
+TEST(PredictionTest, MemoryCountsTheContextIfItsMetricDoes) {
   MeasuredRow row = Gpt();
   row.metric_kind = "peak_memory_reserved";
   row.rank = "first-last";
@@ -349,7 +349,7 @@ TEST(PredictionTest, KernelsAreTimesOrRates) {
   EXPECT_NEAR(Predict(row).value.value(), 2 * 4096.0 * 4096 * 4096 / seconds * 1e-12, 1e-6);
 }
 
-// Bus bandwidth of n ranks: 2 (n - 1) / n x bytes / time.
+// The bus bandwidth of an all-reduce over n ranks is 2 (n - 1) / n x bytes / time.
 TEST(PredictionTest, CollectivesAreTimesOrBusBandwidths) {
   MeasuredRow row;
   row.gpu_id = "a100-sxm4-80gb";

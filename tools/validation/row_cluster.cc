@@ -21,9 +21,10 @@ constexpr Bandwidth kPcie3 = PcieBandwidth(3);
 constexpr Bandwidth kPcie4 = PcieBandwidth(4);
 constexpr Bandwidth kPcie5 = PcieBandwidth(5);
 constexpr int kNvl72Nodes = 18;  // 72 GPUs in nodes of 4
-// GPUs whose NVLink is an optional bridge have at most this bandwidth: A30.
+// GPUs whose NVLink is an optional bridge, like the A30, have at most this bandwidth.
 constexpr Bandwidth kWidestOptionalBridge(100e9);
-// The bandwidth that one PCIe 3 port can feed, if nobody says how nodes are joined.
+// The network that is assumed if a row states none and its GPU type has no reference node: as much
+// as one PCIe 3 port can feed.
 constexpr Bandwidth kUnstatedNetwork = FromGbit(100);
 
 // The wirings that a row can name. `box` is the number of devices of a whole node.
@@ -53,7 +54,8 @@ constexpr IntraKind kIntraKinds[] = {
     {"pcie5", Wiring::kPcie, kPcie5, kPcie5, 1, false},
 };
 
-// Slots of servers reach generation 5; 3 is the oldest among known GPUs.
+// The wiring of a PCIe generation. Servers have slots up to generation 5, and no known GPU has one
+// before 3.
 const char* PcieOf(int generation) {
   if (generation <= 3) return "pcie3";
   return generation == 4 ? "pcie4" : "pcie5";
@@ -66,7 +68,7 @@ const IntraKind& FindIntra(const std::string& name) {
   throw InputError("wiring \"" + name + "\" is not known");
 }
 
-// Of "gpu:kind+gpu:kind" what belongs to `gpu`; the whole where it has no colon.
+// The part of "gpu:kind+gpu:kind" that belongs to `gpu`; the whole text if it has no colon.
 std::string PartFor(const std::string& gpu, const std::string& text) {
   if (text.find(':') == std::string::npos) return text;
   for (const std::string_view part : SplitAt(text, '+')) {
@@ -78,18 +80,19 @@ std::string PartFor(const std::string& gpu, const std::string& text) {
   return "";
 }
 
-// GPUs of one type in the job.
+// The GPUs of one type in the job.
 struct GpuGroup {
   std::string gpu;
   Device device;
   int pcie_generation = 0;
   Bandwidth scale_up;
-  const NodeEntry* reference = nullptr;  // node that "GPU:NxG" stands for
+  const NodeEntry* reference = nullptr;  // the node for which "GPU:NxG" stands; nullptr: none
   int nodes = 1;
   int per_node = 1;
 };
 
-// Adds interfaces of at least 100 Gbit/s, at most as many as devices.
+// Adds network interfaces to a node: those of the reference node if the row states no bandwidth,
+// else as many of at least 100 Gbit/s as make it, at most as many as the node has devices.
 void AddNetwork(const GpuGroup& gpus, const std::string& gbit_text, NodeType& type,
                 std::vector<std::string>& defaults_used) {
   constexpr double kLeastGbit = 100;
@@ -111,7 +114,7 @@ void AddNetwork(const GpuGroup& gpus, const std::string& gbit_text, NodeType& ty
   }
   const double gbit = ParseNumber<double>(gbit_text).value_or(0);
   if (!(gbit > 0)) throw InputError("network \"" + gbit_text + "\" is not a number of Gbit/s");
-  type.pcie = PcieTree();  // says nothing of other interfaces
+  type.pcie = PcieTree();  // the tree of the reference node has other interfaces
   type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
   while (type.devices % type.nics != 0) --type.nics;
   type.nic = {LinkKind::kNetwork, kNetworkLatency, FromGbit(gbit / type.nics)};
@@ -212,7 +215,7 @@ Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaul
       per_node = std::min(kUsualPerNode, named.count);
       if (named.count > 1) defaults_used.push_back(fmt::format("{} GPUs per node", per_node));
     }
-    // A mixture may have less than a node's worth of a GPU type.
+    // A mixture may have fewer GPUs of a type than fill a node.
     if (mixture.size() > 1) per_node = std::min(per_node, named.count);
     kinds.push_back(RowGpus(named, per_node));
     nodes += kinds.back().nodes;
@@ -220,7 +223,7 @@ Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaul
   std::vector<Cluster::NodeGroup> groups;
   for (GpuGroup& gpus : kinds) {
     const int count = gpus.nodes;
-    gpus.nodes = nodes;  // the network matters where the whole job has several
+    gpus.nodes = nodes;  // a network is needed if the whole job has several nodes
     groups.push_back({RowNode(gpus, row, defaults_used), count});
   }
   return Cluster(row.gpu_id, std::move(groups));

@@ -1,4 +1,4 @@
-// The cluster on which a measured row ran.
+// Builds the cluster on which a measured row ran.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace stagecraft {
 
-// The beginning of a default that stands for a network that nobody states.
+// How the words about an assumed network begin, if a row does not state its network.
 inline constexpr std::string_view kAssumedNetwork = "network of ";
 
-// From `node_id` if the node catalogue has it, else from the wiring and the bandwidth that the row
-// gives; `gpu_id` takes precedence over the node's own GPU. What had to be assumed is appended to
-// `defaults_used`. Throws an InputError with the reason if the row does not describe a known
-// cluster.
+// Builds the cluster from `node_id` if the node catalogue has it, else from the wiring and the
+// bandwidth that the row gives; `gpu_id` takes precedence over the node's own GPU. Appends what had
+// to be assumed to `defaults_used`. Throws an InputError with the reason if the row does not
+// describe a known cluster.
 Cluster BuildRowCluster(const MeasuredRow& row, std::vector<std::string>& defaults_used);
 
 // Parses "a*4+b*4": names with counts, in rank order; the count of a name alone is `otherwise`.

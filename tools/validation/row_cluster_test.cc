@@ -26,7 +26,7 @@ TEST(RowClusterTest, MixturesAreGroupsInRankOrder) {
   EXPECT_EQ(cluster.device(8).id, "a100-sxm4-80gb");
 }
 
-TEST(RowClusterTest, TheGpuWinsOverTheNodesOwn) {
+TEST(RowClusterTest, TheGpuOfTheRowTakesPrecedenceOverTheNodesOwn) {
   MeasuredRow row = Gpt();
   row.node_id = "dgx-a100";
   row.gpu_id = "a100-sxm4-40gb";
@@ -35,7 +35,7 @@ TEST(RowClusterTest, TheGpuWinsOverTheNodesOwn) {
   EXPECT_TRUE(defaults.empty());
 }
 
-// 18 nodes of 4 share their switch.
+// The 18 nodes of 4 GPUs share their NVSwitches.
 TEST(RowClusterTest, NodesOfAnNvl72AreOneDomain) {
   MeasuredRow row = Gpt();
   row.gpu_id = "gb200-186gb";
@@ -47,7 +47,7 @@ TEST(RowClusterTest, NodesOfAnNvl72AreOneDomain) {
   EXPECT_EQ(cluster.domain(0), cluster.domain(3));
 }
 
-TEST(RowClusterTest, AnUnstatedNetworkIsTheReferenceNodes) {
+TEST(RowClusterTest, AnUnstatedNetworkIsThatOfTheReferenceNode) {
   MeasuredRow row = Gpt();
   row.inter_gbit_per_node = "";
   std::vector<std::string> defaults;

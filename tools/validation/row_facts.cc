@@ -32,7 +32,7 @@ constexpr auto kFields =
                &RowFacts::fuses_softmax, &RowFacts::makes_attention_mask, &RowFacts::deterministic,
                &RowFacts::post_validation, &RowFacts::counts_context, &RowFacts::network_sites);
 
-// Adds what `known` states and `facts` do not; returns whether there was any.
+// Adds the facts that `known` states and `facts` does not; returns whether there were any.
 bool Add(const RowFacts& known, RowFacts& facts) {
   bool has_added = false;
   const auto add = [&](auto field) {
@@ -113,7 +113,7 @@ RowFacts FactsFromProto(const RowFactsProto& proto, const std::string& place) {
   return facts;
 }
 
-// "gradient_bytes 2, prints_gib".
+// The facts in words: "gradient_bytes 2, prints_gib".
 std::string InWords(const RowFactsProto& proto) {
   const google::protobuf::Reflection& reflection = *proto.GetReflection();
   std::vector<const FieldDescriptor*> fields;
@@ -146,7 +146,8 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// Letters and digits in a row, with "-" and "." between them.
+// Whether the text has this word, in upper or lower case. Words consist of letters, digits, "-" and
+// ".".
 bool HasWord(const std::string& text, const std::string& word) {
   const auto belongs = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '.';

@@ -1,4 +1,4 @@
-// RowFacts: what a measured row ran, if its columns do not say it.
+// RowFacts: what is known about how a measured row was run besides what its columns say.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@
 
 namespace stagecraft {
 
-// What is known of a row besides its columns; empty members are unknown. RowFactsProto says what
-// each of them is.
+// Members without a value are unknown. RowFactsProto says what each of them means.
 struct RowFacts {
   std::optional<std::string> attention, network, pass;
   std::optional<int64_t> vocabulary, layers, hidden, heads;
@@ -39,14 +38,16 @@ class RowFactTable {
   // Reads a RowFactTableProto in text format. Throws an InputError that begins with `name`.
   static RowFactTable Parse(const std::string& text, const std::string& name);
 
-  // `inferred`, if given, receives those facts that were inferred from the scored rows.
+  // Returns what is known about a row. `inferred`, if given, receives those facts that were
+  // inferred from the scored rows.
   RowFacts Of(const MeasuredRow& row, std::vector<InferredFacts>* inferred = nullptr) const;
-  // These facts without all that were inferred from the scored rows, or without one of them.
+  // These return the same without all facts that were inferred from the scored rows, or without one
+  // entry of them.
   RowFacts WithoutInferred(const MeasuredRow& row) const;
   RowFacts Without(const MeasuredRow& row, const InferredFacts& inferred) const;
-  // The sites of the network model that some facts name.
+  // Returns the sites of the network model that any facts name.
   std::vector<std::string> NetworkSites() const;
-  // Whether a run had a flag, given with its value or without: "bf16", "cp-comm-type=a2a".
+  // Returns whether a run had a flag, given with its value or without: "bf16", "cp-comm-type=a2a".
   bool HasFlag(const MeasuredRow& row, const std::string& flag) const;
 
  private:

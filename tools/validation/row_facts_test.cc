@@ -43,13 +43,13 @@ TEST(RowFactsTest, TheFirstEntryThatStatesAFactCounts) {
   EXPECT_EQ(inferred[0].origin, "assumption: its rows say so");
 }
 
-TEST(RowFactsTest, WithoutWhatWasInferredTheNextEntryCounts) {
+TEST(RowFactsTest, WithoutInferredFactsTheNextEntryCounts) {
   const RowFacts facts = Table().WithoutInferred(RowOf("a"));
   EXPECT_EQ(facts.attention, "flash");
   EXPECT_FALSE(facts.vocabulary.has_value());
 }
 
-TEST(RowFactsTest, APartOfWhatWasInferredIsLeftOutAlone) {
+TEST(RowFactsTest, EachInferredFactCanBeLeftOutAlone) {
   const RowFactTable table = RowFactTable::Parse(
       "rows { facts { vocabulary: 100 } inferred_from_scored_rows: true origin: \"a\" }"
       "rows { facts { layers: 7 } inferred_from_scored_rows: true origin: \"b\" }",
@@ -84,7 +84,7 @@ TEST(RowFactsTest, FlagsAreWordsOfTheListThatTheTableDeclares) {
   EXPECT_FALSE(table.HasFlag(row, "comm-type"));
   EXPECT_FALSE(table.HasFlag(row, "width=1"));
   EXPECT_FALSE(table.HasFlag(row, "swiglu"));
-  // Notes of a source that declares no list are for people.
+  // In the notes of a source for which no list is declared, nothing is a flag.
   EXPECT_FALSE(table.HasFlag(RowOf("b", "", "flags: bf16;"), "bf16"));
 }
 
@@ -98,7 +98,7 @@ TEST(RowFactsTest, AFlagMayHoldUnlessAnotherIsGiven) {
   EXPECT_FALSE(is_wide("bf16"));
 }
 
-// Every fact must say where it is known from, or why it is assumed.
+// Every fact must say from where it is known, or why it is assumed.
 TEST(RowFactsTest, BadTablesSayWhere) {
   const std::pair<const char*, const char*> cases[] = {
       {"rows { source: \"a\" facts { layers: 1 } }",
@@ -127,8 +127,8 @@ TEST(RowFactsTest, BadTablesSayWhere) {
   }
 }
 
-// The facts behind two scores of the published table, and the one behind a third.
-TEST(RowFactsTest, WhatTheScoredRowsGaveAwayIsMarkedInTheEmbeddedTable) {
+// Scores of the published table rest on each of these facts.
+TEST(RowFactsTest, FactsInferredFromScoredRowsAreMarkedInTheEmbeddedTable) {
   const std::pair<const char*, const char*> known[] = {
       {"Zero Bubble (Qi et al., ICLR24)", "vocabulary 32000"},
       {"Zero Bubble (Qi et al., ICLR24)", "attention unfused"},

@@ -5,11 +5,12 @@
 namespace stagecraft {
 namespace {
 
-// CUBLAS_WORKSPACE_CONFIG=:4096:8, which deterministic algorithms need (PyTorch,
+// The workspace of CUBLAS_WORKSPACE_CONFIG=:4096:8, which deterministic algorithms need (PyTorch,
 // torch.use_deterministic_algorithms; Megatron-LM, --deterministic-mode).
 constexpr Bytes kDeterministicBlasWorkspace(8 * 4096 << 10);
 
-// Megatron's activations are [sequence, batch, hidden]; its data loaders make masks.
+// Megatron's activations are [sequence, batch, hidden], so it copies the output of attention; its
+// data loaders make masks.
 FrameworkMemory FrameworkOf(bool has_megatron_layers) {
   FrameworkMemory framework;
   framework.copies_attention_output = framework.makes_attention_mask = has_megatron_layers;

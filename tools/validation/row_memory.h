@@ -1,4 +1,4 @@
-// What the framework of a stack, or of a measured row, is known to hold in memory.
+// Says what the framework of a training stack, or of a measured row, holds in memory.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace stagecraft {
 
-// What a stack of the embedded table does whatever its flags; plain PyTorch if nothing is known
-// about it.
+// Returns what a stack of the embedded table holds whatever its flags; that of plain PyTorch if the
+// stack is not known.
 FrameworkMemory StackFramework(const std::string& stack);
 
+// Returns the same for a row, with the facts that are known about it.
 FrameworkMemory RowFramework(const CompletedRow& completed);
 
 }  // namespace stagecraft

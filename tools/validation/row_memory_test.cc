@@ -29,7 +29,7 @@ TEST(RowMemoryTest, LocalLayersKeepTheirScores) {
   EXPECT_TRUE(RowFramework(completed).has_transformer_engine);
 }
 
-TEST(RowMemoryTest, FactsWinOverWhatMegatronUsuallyHolds) {
+TEST(RowMemoryTest, FactsTakePrecedenceOverWhatMegatronUsuallyHolds) {
   CompletedRow completed = MegatronRow();
   EXPECT_TRUE(RowFramework(completed).makes_attention_mask);
   EXPECT_TRUE(RowFramework(completed).fuses_weight_gradients);
@@ -50,7 +50,7 @@ TEST(RowMemoryTest, OtherStacksArePlainPyTorch) {
   EXPECT_FALSE(RowFramework(completed).makes_attention_mask);
 }
 
-TEST(RowMemoryTest, StacksAreMegatronsWhereTheTableSaysSo) {
+TEST(RowMemoryTest, StacksAreMegatronsIfTheTableSaysSo) {
   EXPECT_TRUE(StackFramework("megatron-core").makes_attention_mask);
   EXPECT_TRUE(StackFramework("nemo").makes_attention_mask);
   EXPECT_FALSE(StackFramework("fsdp").makes_attention_mask);

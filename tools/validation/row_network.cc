@@ -22,7 +22,7 @@ bool IsOneOf(const std::string& name, const std::string_view (&names)[n]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Sets the row's sizes on top of a family's switches.
+// Sets the sizes that the row states; the family has set everything else.
 void SetSizes(const MeasuredRow& row, DecoderConfig& config) {
   config.layers = row.layers;
   config.hidden = row.hidden;
@@ -90,7 +90,7 @@ std::string ClassicName(const std::string& model_kind, const RowFacts& facts) {
   if (facts.network) return *facts.network;
   if (model_kind == "resnet18") return "resnet18-cifar";
   if (model_kind == "amoebanet") return "amoebanet-d";
-  if (model_kind == "gnmt") return "gnmt-8";  // 4 layers a side
+  if (model_kind == "gnmt") return "gnmt-8";  // 4 layers in each of encoder and decoder
   if (model_kind == "transformer") return "transformer-base";
   if (model_kind == "transformer-xl") return "transformer-xl-base";
   return model_kind;

@@ -1,4 +1,4 @@
-// The network of a measured row.
+// Builds the network of a measured row.
 #pragma once
 
 #include <optional>
@@ -13,32 +13,33 @@
 
 namespace stagecraft {
 
-// How the network of a model kind is built. kClassic: by BuildClassic(), with sizes in the name.
+// How the network of a model kind is built. kClassic: by BuildClassic(), whose names imply sizes.
 enum class NetworkFamily { kDecoder, kEncoder, kEncoderDecoder, kClassic };
 
-// No value for a kind that is not simulated.
+// Returns the family of a model kind; no value for a kind that is not simulated.
 std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind);
 
-// The name that BuildClassic() has for the network of a kind; among several variants the usual one,
-// if the facts name none.
+// Returns the name that BuildClassic() has for the network of a kind: the one that the facts name,
+// else the usual one among several variants.
 std::string ClassicName(const std::string& model_kind, const RowFacts& facts);
 
-// Whether it is an image classifier, for which one sample is one token of the plan.
+// Returns whether samples are images, each of which is one token of the plan.
 bool IsImages(const std::string& model_kind);
 
-// A forward pass alone is taken to classify, which costs next to nothing, as spans do.
+// A row with forward passes alone is taken to classify, for which the head for spans stands: both
+// cost next to nothing.
 EncoderHead RowHead(const CompletedRow& completed);
 AttentionBackend RowAttention(const MeasuredRow& completed);
 DType RowPrecision(const MeasuredRow& completed);
 
 struct RowNetwork {
   NetworkFamily family = NetworkFamily::kDecoder;
-  // The sizes of a transformer block, which FLOP conventions use; empty for kClassic.
+  // The sizes of a transformer block, which FLOP conventions need; empty for kClassic.
   DecoderConfig config;
   Workload workload;
 };
 
-// The sizes of the decoder, or the common sizes of encoder and decoder.
+// Returns the sizes of a decoder (NetworkFamily::kDecoder).
 DecoderConfig RowDecoder(const CompletedRow& completed);
 
 // Throws an InputError with the reason if the sizes do not make a network.

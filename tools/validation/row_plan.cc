@@ -16,7 +16,7 @@
 namespace stagecraft {
 namespace {
 
-// "3,4,4,3" or "3|4|4|3".
+// Reads the blocks of each stage: "3,4,4,3" or "3|4|4|3".
 std::vector<int> StageBlocks(const std::string& text) {
   std::vector<int> blocks;
   const char* at = text.data();
@@ -71,7 +71,7 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   return degrees;
 }
 
-// The cluster's devices by GPU, handed out in rank order.
+// The cluster's devices by GPU type, handed out in rank order.
 class GpuPool {
  public:
   GpuPool(const MeasuredRow& row, const Cluster& cluster) {
@@ -95,8 +95,8 @@ class GpuPool {
   std::map<std::string, std::vector<int>> free_;
 };
 
-// "a,a|b*2": the GPU type of every replica of every stage; one name stands for all replicas of its
-// stage.
+// Gives every replica of every stage devices of the GPU type that stage_gpus names: "a,a|b*2". One
+// name stands for all replicas of its stage.
 void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
   const std::vector<std::string_view> stages = SplitAt(row.stage_gpus, '|');
   if (stages.size() != plan.stages.size()) {

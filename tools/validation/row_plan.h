@@ -1,4 +1,4 @@
-// What a measured row ran: its network, cluster and plan, ready to be simulated.
+// RowPlan: what a measured row ran, namely its network, cluster and plan, ready to be simulated.
 #pragma once
 
 #include <string>
@@ -14,13 +14,15 @@
 
 namespace stagecraft {
 
-// Throws an InputError with the reason if the row cannot be simulated: an architecture, pipeline
-// schedule or format that does not exist here, or a size that nobody states.
+// Replaces what the row does not state by facts and by its stack's defaults. Throws an InputError
+// with the reason if the row cannot be simulated: for an architecture, pipeline schedule or number
+// format that does not exist here, or a size that is neither stated nor known.
 CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks);
 
 Recompute RowRecompute(const MeasuredRow& completed);
 
-// "zb-auto-2p" is zb-auto as its authors ran it, with twice 1F1B's activations.
+// The schedule of a row with its options. "zb-auto-2p" is zb-auto as its authors ran it, with twice
+// 1F1B's activations.
 struct RowSchedule {
   PipelineSchedule name = PipelineSchedule::kOneForwardOneBackward;
   PipelineScheduleOptions options;
@@ -33,8 +35,8 @@ struct RowPlan {
   Plan plan;
 };
 
-// Appends what had to be assumed about the cluster to `completed`. Throws an InputError with the
-// reason if the degrees do not fit.
+// Builds all three, and appends what had to be assumed about the cluster to `completed`. Throws an
+// InputError with the reason if the degrees do not fit.
 RowPlan BuildRowPlan(CompletedRow& completed);
 
 }  // namespace stagecraft

@@ -7,10 +7,10 @@ namespace {
 
 constexpr double kTera = 1e12;
 
-// Forward FLOPs of a step, in the parts that the conventions weight.
+// The forward FLOPs of a step, in the parts to which conventions give different weights.
 struct ForwardFlops {
   double products = 0;   // of all layers: projections and MLP
-  double attention = 0;  // of all layers: scores and context, the full square
+  double attention = 0;  // of all layers: scores and context, without a causal mask
   double head = 0;       // logits
 };
 

@@ -1,4 +1,4 @@
-// How the metrics that sources print follow from the time of a step.
+// StepMetric: how a metric that sources print follows from the step time.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// FLOPs of one step of the whole job by a convention:
+// Returns the FLOPs of one step of the whole job by a convention:
 //   4x-full-attention    4·F + 3·head
 //   3x-full-attention    3·F + 3·head
 //   3x-causal-attention  the same with half the attention
@@ -36,8 +36,8 @@ struct StepWork {
   double peak_flop_per_s = 0;  // dense 16-bit rate of one device
 };
 
-// No value for metric kinds that are no function of the step time. Throws InputError if the kind
-// needs a FLOP convention and none that is known is given.
+// Returns no value for metric kinds that do not follow from the step time. Throws InputError if the
+// kind needs a FLOP convention and no known one is given.
 std::optional<StepMetric> FindStepMetric(const std::string& metric_kind,
                                          const std::string& flop_convention, const StepWork& work);
 

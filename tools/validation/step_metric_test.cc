@@ -7,7 +7,8 @@
 namespace stagecraft {
 namespace {
 
-// 2 layers of hidden 4, 2 heads; sequence 3, batch 5: 15 tokens.
+// A network of 2 layers with hidden size 4 and 2 heads, and 5 sequences of 3, hence 15 tokens. Its
+// forward FLOPs:
 //   GEMMs      2 · 2 · 15 · 4 · (8 + 8 + 2 · 16) = 11520
 //   attention  2 · 4 · 15 · 3 · 4 = 1440
 //   head       2 · 15 · 4 · 10 = 1200
@@ -39,7 +40,7 @@ TEST(StepMetricTest, ConventionsCountWhatTheySay) {
   EXPECT_DOUBLE_EQ(Flops("korthikanti-hfu"), 34560 * (1 + 0.25 + 10.0 / 96));
 }
 
-// Narayanan et al., SC21: 96·B·s·l·h²·(1 + s/6h + V/16lh).
+// The formula of Narayanan et al., SC21, is 96·B·s·l·h²·(1 + s/6h + V/16lh).
 TEST(StepMetricTest, FourTimesIsTheFormulaOfTheMegatronPaper) {
   const double formula = 96 * 5.0 * 3 * 2 * 16 * (1 + 3 / 24.0 + 10 / 128.0);
   EXPECT_NEAR(Flops("4x-full-attention"), formula, 1e-6);

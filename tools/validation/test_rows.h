@@ -1,11 +1,11 @@
-// Measured rows for tests.
+// A measured row for tests.
 #pragma once
 
 #include "tools/validation/measured_row.h"
 
 namespace stagecraft {
 
-// A small GPT on two nodes of eight A100.
+// A small GPT on two nodes of eight A100s.
 inline MeasuredRow Gpt() {
   MeasuredRow row;
   row.source = "paper";

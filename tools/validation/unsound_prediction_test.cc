@@ -1,4 +1,4 @@
-// What validate does with predictions that cannot be.
+// Tests of what `validate` does with impossible predictions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -21,7 +21,7 @@
 namespace stagecraft {
 namespace {
 
-// How many times faster than what is possible.
+// A model whose times are this many times shorter than those of the analytical model.
 class FasterModel : public CostModel {
  public:
   explicit FasterModel(double times) : times_(times) {}
@@ -37,7 +37,7 @@ class FasterModel : public CostModel {
   double times_;
 };
 
-// Spreads that are no numbers.
+// A model whose spreads are not numbers.
 class UnknownSpread : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {
@@ -69,7 +69,7 @@ std::vector<MeasuredRow> RowsOfSteps() {
   return rows;
 }
 
-TEST(UnsoundPredictionTest, NoStepThatCannotBeIsScored) {
+TEST(UnsoundPredictionTest, NoImpossibleStepIsScored) {
   for (const MeasuredRow& row : RowsOfSteps()) {
     const Prediction sound = PredictWith(AnalyticalModel(), row);
     EXPECT_TRUE(sound.value.has_value()) << row.id << sound.reason;
@@ -78,7 +78,7 @@ TEST(UnsoundPredictionTest, NoStepThatCannotBeIsScored) {
       const Prediction prediction = PredictWith(FasterModel(times), row);
       EXPECT_TRUE(prediction.is_unsound) << row.id << times;
       EXPECT_FALSE(prediction.value.has_value()) << row.id << times;
-      EXPECT_FALSE(prediction.step.has_value()) << row.id << times;  // what baselines learn from
+      EXPECT_FALSE(prediction.step.has_value()) << row.id << times;  // baselines learn from it
       EXPECT_TRUE(prediction.reason.starts_with("what is predicted cannot be: ")) << row.id;
     }
     EXPECT_TRUE(PredictWith(UnknownSpread(), row).is_unsound) << row.id;

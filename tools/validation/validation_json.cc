@@ -1,4 +1,4 @@
-// ValidationToJson(): error tables and rows as JSON.
+// ValidationToJson(), which reports error tables and rows as JSON.
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -16,13 +16,14 @@ namespace stagecraft {
 namespace {
 
 constexpr size_t kWorst = 10;
-constexpr size_t kSourceWidth = 28;  // with two marks behind it
+constexpr size_t kSourceWidth = 28;  // characters of a source, behind which are up to two marks
 
 std::string Cell(const std::optional<double>& value, int digits = 1) {
   return value.has_value() ? fmt::format("{:.{}f}", *value, digits) : "-";
 }
 
-// Cut to kSourceWidth columns; the names of sources are ASCII except for a few.
+// The text cut to kSourceWidth bytes, but not inside of a character: the names of a few sources are
+// not ASCII.
 std::string Short(const std::string& text) {
   if (text.size() <= kSourceWidth) return text;
   size_t end = kSourceWidth - 2;
@@ -30,7 +31,8 @@ std::string Short(const std::string& text) {
   return text.substr(0, end) + "..";
 }
 
-// "*": rests on facts that were inferred from these rows; "+": some constants were chosen in view.
+// The marks of a line: "*" if predictions rest on facts that were inferred from these rows, "+" if
+// constants were chosen in view of them.
 std::string Marks(const ErrorStats& stats) {
   std::string marks;
   if (stats.inferred_rows > 0) marks += '*';
@@ -81,8 +83,8 @@ void PrintTable(const Validation& validation, std::ostream& out) {
   }
 }
 
-// Prints for each source what was inferred from it and, by kind of metric, the error without that
-// alone.
+// Prints for each source the facts that were inferred from it and, by kind of metric, the error if
+// only these are left out.
 void PrintInferred(const Validation& validation, std::ostream& out) {
   struct Line {
     std::string source;

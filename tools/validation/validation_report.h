@@ -1,4 +1,4 @@
-// Error tables, for people and as JSON.
+// Reports the errors of predictions as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -10,18 +10,17 @@
 namespace stagecraft {
 
 struct Validation {
-  std::vector<ValidatedRow> rows;       // scored, in order of the files
-  std::vector<MeasuredRow> not_scored;  // listed separately
+  std::vector<ValidatedRow> rows;       // scored, in the order of the files
+  std::vector<MeasuredRow> not_scored;  // which reports list separately
 };
 
-// "sources", "overall", "baselines", "rows" and "not_scored"; errors in percent.
+// Returns "sources", "overall", "baselines", "rows" and "not_scored"; errors are in percent.
 nlohmann::ordered_json ValidationToJson(const Validation& validation);
 
 void PrintValidation(const Validation& validation, std::ostream& out);
 
-// Throws a std::runtime_error if the prediction for a row is impossible, with the number of such
-// rows and the first of them. They are not counted as simulated, and have a reason, in both
-// reports.
+// Throws a std::runtime_error if predictions are impossible, with the number of such rows and the
+// id of the first. In both reports they are not counted as simulated, and have a reason.
 void RequireSound(const Validation& validation);
 
 }  // namespace stagecraft

@@ -26,19 +26,19 @@ enum ConstantIndex {
   kL2Cost,
   kTail,
 };
-// Fitted on flash_attention of A100, H100 and L40S, except for the half: samples have only one head
+// Fitted on flash_attention of A100, H100 and L40S, except for `half`: samples have only one head
 // size.
 constexpr Constant kConstants[] = {
     {"rate_fraction", 0.721},  // at head size 128, of the sustained rate
-    {"fill_keys", 5.6},        // keys' worth of work to start a block
+    {"fill_keys", 5.6},        // work to start a block, in keys
     {"half", 54, false},       // the rate at head size h goes as h / (h + this)
     {"start_s", 11.0e-6},      // a call of a serving framework
     {"sequence_s", 0.031e-6},  // its preparation of a sequence
-    {"memory", 1.09},          // over each operand once
-    {"store", 0.736},          // over keys and values read and written once
+    {"memory", 1.09},          // over the time of reading each operand once
+    {"store", 0.736},          // over the time of reading and writing keys and values once
     {"wave_loss", 1.16},       // of an unfilled last wave, falling with waves
     {"overlap_power", 1.825},  // of smooth_max
-    {"l2_share", 0.277},       // of L2, that keeps what is used again
+    {"l2_share", 0.277},       // share of L2 that keeps data for their next use
     {"l2_cost", 3.29},         // of bytes over L2's bandwidth
     {"tail", 0.688}};          // of the last block's keys
 
@@ -65,11 +65,11 @@ constexpr const char* kFeatureNames[] = {"log2 queries",
                                          "peak/multiprocessor/clock",
                                          "clock"};
 
-constexpr double kRows = 128;       // queries of a block
-constexpr double kFewestRows = 64;  // on which it works at least
-constexpr double kKeys = 64;        // in one step
-constexpr double kFewestKeys = 16;  // in a GEMM on tensor cores
-constexpr double kHeadSize = 128;   // for which the rate holds
+constexpr double kRows = 128;       // queries in a block
+constexpr double kFewestRows = 64;  // the fewest on which a block works
+constexpr double kKeys = 64;        // keys in one step
+constexpr double kFewestKeys = 16;  // keys in a GEMM on tensor cores, at least
+constexpr double kHeadSize = 128;   // the head size for which the rate holds
 
 // Backward: 5 GEMMs in place of 2, at 0.8 of forward's rate (Dao, FlashAttention-2, 2023, figures
 // for an A100). It reads queries, keys, values, output and its gradient, writes three gradients and
@@ -91,7 +91,7 @@ struct Shape {
 
   double key_value_bytes() const { return 2 * element * key_heads * keys * head_size; }
   double query_bytes() const { return 2 * element * heads * queries * head_size; }
-  // Keys that the mean block of queries sees.
+  // Returns the number of keys that the mean block of queries sees.
   double MeanKeys() const {
     if (!is_causal || keys <= kRows) return std::max(keys, kFewestKeys);
     return (Blocks(keys, kRows) + 1) / 2 * kRows;
@@ -113,7 +113,7 @@ struct Terms {
   double compute;
   double memory;
   double store;
-  double seconds;  // of a call that serves
+  double seconds;  // of a serving call
 };
 
 double Compute(const Shape& shape, const Device& device, double peak, double waves,
@@ -195,7 +195,7 @@ class Attention final : public TabledFamily {
   Attention(const char* name, int element)
       : TabledFamily(name, kConstants, kFeatureNames), element_(element) {}
 
-  // Samples are whole causal forwards of serving.
+  // The samples are serving calls: whole causal forwards.
   bool IsDerived(const Op& op) const override {
     return op.use == AttentionUse::kTraining || op.direction == Direction::kBackward ||
            !op.causal || op.m != op.n;

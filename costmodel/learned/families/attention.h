@@ -8,8 +8,8 @@
 //   training  = serving - store - start / 2
 //   backward  = 3 kernels + smooth_max(2.5 / 0.8 compute, 3 memory)
 //
-// `n` counts keys. With a causal mask the mean query sees (n + a block) / 2 of them, also where a
-// rank has fewer queries than keys, namely its share of a balanced division. The backward and
+// `n` counts keys. With a causal mask the mean query sees (n + a block) / 2 of them, even if a rank
+// has fewer queries than keys, because these are its share of a balanced division. The backward and
 // training's part of the start are assumptions: all samples are forward calls of serving, causal,
 // with m == n. Features are those of that call whatever the use and direction of the op, so trees
 // apply to training; no tree has seen a backward.

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// A causal call of a serving framework.
+// Returns a causal call of a serving framework.
 Op Serving(int64_t sequences, int64_t heads, int64_t kv_heads, int64_t size, int64_t head_size) {
   Op op = Op::Attention(DType::kBf16, Direction::kForward, sequences * heads, size, size, head_size,
                         true);
@@ -20,9 +20,9 @@ Op Heads(int64_t heads, int64_t queries, int64_t keys, bool causal) {
   return Op::Attention(DType::kBf16, Direction::kForward, heads, queries, keys, 128, causal);
 }
 
-// 10 us to start, the rate as it is; no fill, losses, tail nor memory.
+// Constants of a start of 10 us and the full rate, without fill, losses, tail and memory.
 std::vector<double> OnlyCompute() { return {1, 0, 54, 10e-6, 0, 0, 0, 0, 60, 0, 0, 0}; }
-// With every byte once through DRAM.
+// The same, but every byte passes DRAM once.
 std::vector<double> AlsoMemory() { return {1, 0, 54, 10e-6, 0, 1, 1, 0, 60, 0, 0, 0}; }
 
 double Micros(Op op, const std::vector<double>& constants, AttentionUse use) {
@@ -43,15 +43,16 @@ Op RandomAttention(Random& random, int most) {
   return op;
 }
 
-// 100 blocks on 100 multiprocessors of 1e13 flop/s: 128 keys x 4 * 128 * 128
-// flop = 0.8389 us.
+// 100 blocks run on 100 multiprocessors of 1e13 flop/s; each takes 128 keys x 4 * 128 * 128 flop =
+// 0.8389 us.
 TEST(AttentionTest, AWaveOfBlocksTakesItsKeys) {
   const Op op = Heads(100, 128, 128, true);
   EXPECT_NEAR(Micros(op, OnlyCompute(), AttentionUse::kServing), 10.8389, 1e-4);
   EXPECT_NEAR(Micros(op, OnlyCompute(), AttentionUse::kTraining), 5.8389, 1e-4);
 }
 
-// Two waves: of 128 and 256 keys under the mask, 192 in the mean, of 256 without.
+// There are two waves: of 128 and 256 keys under the mask, 192 on average, and of 256 keys each
+// without it.
 TEST(AttentionTest, AMaskHidesKeys) {
   EXPECT_NEAR(Micros(Heads(100, 256, 256, true), OnlyCompute(), AttentionUse::kServing),
               10 + 2 * 1.5 * 0.838861, 1e-4);
@@ -68,9 +69,9 @@ TEST(AttentionTest, FewerQueriesSeeTheSameMeanOfKeys) {
   EXPECT_NEAR(work(2048), work(4096) / 2, 1e-6);
 }
 
-// Queries and output 6.5536 MB, keys and values as much, at 1 TB/s: 13.1072 us.
-// Serving stores keys and values, read and written once: 13.1072 us again.
-// Backward: 9 us of starts, three times the bytes.
+// Queries and output are 6.5536 MB, and keys and values as much: 13.1072 us at 1 TB/s. Serving also
+// stores keys and values, which are read and written once: 13.1072 us again. The backward takes 9
+// us of starts and three times the bytes.
 TEST(AttentionTest, MemoryBoundsSmallBlocks) {
   Op op = Heads(100, 128, 128, false);
   EXPECT_NEAR(Micros(op, AlsoMemory(), AttentionUse::kServing), 10 + 2 * 13.1072, 1e-4);
@@ -79,7 +80,8 @@ TEST(AttentionTest, MemoryBoundsSmallBlocks) {
   EXPECT_NEAR(Micros(op, AlsoMemory(), AttentionUse::kTraining), 9 + 3 * 13.1072, 1e-4);
 }
 
-// 2 waves of 256 keys, 3.3554 us forward; 2.5 times the GEMMs at 0.8 of the rate.
+// Two waves of 256 keys take 3.3554 us forward; the backward has 2.5 times the GEMMs at 0.8 of the
+// rate.
 TEST(AttentionTest, BackwardHasMoreProducts) {
   Op op = Heads(100, 256, 256, false);
   op.direction = Direction::kBackward;
@@ -106,7 +108,7 @@ TEST(AttentionTest, EverythingIsFiniteOnEveryGpu) {
   ExpectFinite(AttentionFamily(), [](Random& random) { return RandomAttention(random, 40); });
 }
 
-// From a full wave on: within the first one compute falls a little with waves.
+// This holds from one full wave on: within the first wave, the time falls a little as waves grow.
 TEST(AttentionTest, TimeGrowsWithEveryDimension) {
   const auto draw = [](Random& random) {
     Op op = RandomAttention(random, 16);

@@ -1,4 +1,4 @@
-// What the tests of several kernel families check of each.
+// Checks that the tests of several kernel families have in common.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 
 namespace stagecraft {
 
-// A device of round numbers: 100 multiprocessors; 10 TFLOP/s in fp32, 1 PFLOP/s in 16 bits; 1 TB/s,
-// L2 of 50 MB.
+// Returns a device with round numbers: 100 multiprocessors; 10 TFLOP/s in fp32, 1 PFLOP/s in 16
+// bits; 1 TB/s, L2 of 50 MB.
 inline Device RoundDevice() {
   Device device;
   device.id = "round";
@@ -36,7 +36,7 @@ inline const Device& GpuNamed(const std::string& id) {
   return DeviceCatalogue::Embedded().Get(id, "test").device;
 }
 
-// The structured time by the constants before any fit.
+// Returns the structured time with the constants before any fit.
 inline double SecondsOf(const KernelFamily& family, const Op& op, const Device& device) {
   return family.Describe(op, device, StartOf(family), {});
 }
@@ -47,7 +47,7 @@ inline std::vector<float> FeaturesOf(const KernelFamily& family, const Op& op,
   return features;
 }
 
-// A number from 1 to 2^most, uniform in the logarithm.
+// Returns a number from 1 to 2^most whose logarithm is uniform.
 inline int64_t RandomSize(Random& random, int most) {
   return std::llround(std::exp2(most * random.Uniform()));
 }

@@ -21,7 +21,7 @@ class FeatureRow {
   }
   // Adds log2 of the value clamped to [low, high]; low > 0 makes it finite.
   void AddLog2(double value, double low, double high) { Add(Log2Within(value, low, high)); }
-  // Adds the five numbers that tell GPU types apart; `peak` is the rate of the op's format.
+  // Adds the five numbers that distinguish GPU types; `peak` is the rate of the op's format.
   void AddDevice(const Device& device, FlopRate peak) {
     const double multiprocessors = device.multiprocessors;
     Add(multiprocessors);
@@ -32,7 +32,7 @@ class FeatureRow {
   }
   bool is_full() const { return next_ == row_.size(); }
 
-  // NaN counts as low.
+  // Returns log2 of the value clamped to [low, high]. NaN counts as `low`.
   static double Log2Within(double value, double low, double high) {
     return std::log2(value > low ? std::min(value, high) : low);
   }

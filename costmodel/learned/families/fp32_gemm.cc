@@ -15,15 +15,15 @@ namespace stagecraft {
 namespace {
 
 enum ConstantIndex { kEdge, kWaveLoss, kSplitSeconds, kMemoryFraction, kOverlapPower };
-// As in costmodel/kernel_model.h. If they are fitted again with a rate for each GPU type, the edge
-// runs away, and a GPU type without samples is predicted no better.
+// The same constants as in costmodel/kernel_model.h. If they are fitted again with a rate for each
+// GPU type, the edge grows without limit, and a GPU type without samples is predicted no better.
 constexpr Constant kConstants[] = {{"edge", 19.4, false},
                                    {"wave_loss", 0.13, false},
                                    {"split_s", 3.57e-6, false},
                                    {"memory_fraction", 0.79, false},
                                    {"overlap_power", 2.44, false}};
 
-// Order of Features(). "r" is a tile's time over the whole, "w" its waves.
+// In the order of Features(). "r" is a tile's time over the whole time, "w" its waves.
 constexpr const char* kFeatureNames[] = {"log2 batch",
                                          "log2 m",
                                          "log2 n",
@@ -62,7 +62,7 @@ constexpr const char* kFeatureNames[] = {"log2 batch",
                                          "twos in n",
                                          "twos in m"};
 
-// Bounds of features: the range of the samples, or a little more.
+// Bounds of features, which are those of the samples or a little wider.
 constexpr double kMostBatch = 1024;
 constexpr double kMostRows = 8192;
 constexpr double kMostColumns = 65536;
@@ -71,7 +71,7 @@ constexpr double kMostOfL2 = 64;
 constexpr double kShortestSeconds = 1e-6;
 constexpr double kLongestSeconds = 5e-2;
 constexpr int kAlignment = 3;       // 8 numbers: 32 bytes, a sector
-constexpr int kWideAlignment = 12;  // strides of 2^k probably conflict
+constexpr int kWideAlignment = 12;  // strides of large powers of two probably conflict
 
 constexpr double kElement = ElementSize(DType::kFp32);
 

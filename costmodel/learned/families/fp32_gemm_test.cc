@@ -20,24 +20,25 @@ Op RandomProduct(Random& random, bool is_batched) {
 Op RandomLinear(Random& random) { return RandomProduct(random, false); }
 Op RandomBmm(Random& random) { return RandomProduct(random, true); }
 
-// 10 x 10 tiles of 128 x 128 on 100 multiprocessors of 1e11 flop/s, nothing lost:
-// 2 * 128 * 128 * 1000 flop each = 327.68 us.
+// 10 x 10 tiles of 128 x 128 run on 100 multiprocessors of 1e11 flop/s, without losses; each takes
+// 2 * 128 * 128 * 1000 flop = 327.68 us.
 TEST(Fp32GemmTest, AFullWaveTakesOneTile) {
   const std::vector<double> lossless = {0, 0, 1, 1, 60};
   EXPECT_NEAR(Fp32LinearFamily().Describe(Linear(1280, 1280, 1000), RoundDevice(), lossless, {}),
               327.68e-6, 1e-9);
 }
 
-// A 32 x 64 tile takes 2 * (32 * 64 + 19.4 * 96) = 7820.8 flop a step, of k split
-// in 16 64 steps: 5.00531 us, and 3.57 us to add up: 8.57531 us. Memory takes
-// 4 * (32,768 + 65,536 + 2048) B / 0.79 TB/s = 0.50811 us, a 0.059253th:
-// 8.57531 us * (1 + 0.059253^2.44)^(1/2.44) = 8.57531 us * 1.00041484.
+// A 32 x 64 tile takes 2 * (32 * 64 + 19.4 * 96) = 7820.8 flop a step. With k split into 16 parts
+// of 64 steps this is 5.00531 us, and with 3.57 us to add them up 8.57531 us. Memory takes
+//   4 * (32,768 + 65,536 + 2048) B / 0.79 TB/s = 0.50811 us,
+// which is 0.059253 of that. Together they take
+//   8.57531 us * (1 + 0.059253^2.44)^(1/2.44) = 8.57531 us * 1.00041484.
 TEST(Fp32GemmTest, OneTileSplitsItsSteps) {
   EXPECT_NEAR(SecondsOf(Fp32LinearFamily(), Linear(32, 64, 1024), RoundDevice()), 8.57887e-6,
               1e-11);
 }
 
-// A tile of 128 x 128 each: 2 * 128 * 128 * 4000 flop at 1e11 flop/s = 1310.72 us.
+// Each GEMM is a tile of 128 x 128: 2 * 128 * 128 * 4000 flop at 1e11 flop/s = 1310.72 us.
 TEST(Fp32GemmTest, AHundredProductsFillTheMultiprocessors) {
   const std::vector<double> lossless = {0, 0, 1, 1, 60};
   const auto seconds = [&](int64_t batch) {

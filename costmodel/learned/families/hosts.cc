@@ -11,15 +11,15 @@ namespace stagecraft {
 namespace {
 
 constexpr double kElementBytes = 4;
-// How far a first guess may be off: hosts are very unlike, and a site's few samples must be able to
-// move it.
+// How far a first guess may be wrong: hosts differ very much, and a site's few samples must be able
+// to move it.
 constexpr double kSigma = 1;
 constexpr double kCalibration = 0.5;
 
 // Seconds.
 constexpr Constant kStart = {"start_s", 0.5e-6, true, kSigma, kCalibration};
 
-// For a few hundred samples, all of one CPU.
+// Options for a few hundred samples, all of one CPU.
 constexpr BoostingOptions kBoosting = {
     .rounds = 120, .max_depth = 4, .learning_rate = 0.1, .l2 = 2, .absolute_scale = 0.05};
 constexpr Learning kLearning = {.boosting = kBoosting, .has_own_constants = true};

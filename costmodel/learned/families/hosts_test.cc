@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// 100 GFLOP/s in every format, 10 GB/s, an L2 of 1 MB.
+// Returns a CPU with 100 GFLOP/s in every format, 10 GB/s and an L2 of 1 MB.
 Device Processor() {
   Device device = RoundDevice();
   device.generation = Generation::kHost;
@@ -21,8 +21,8 @@ double Micros(const KernelFamily& family, const Op& op) {
   return 1e6 * SecondsOf(family, op, Processor());
 }
 
-// 2 x 80^3 flops at 0.9 of the peak are 11.378 us, and 3 x 8 / 80 more for the edges; 3 x
-// 6,400 numbers of 4 bytes at 10 GB/s 7.68 us; 0.5 us to start.
+// 2 x 80^3 flops at 0.9 of the peak take 11.378 us, and the edges 3 x 8 / 80 of that more; 3 x
+// 6,400 numbers of 4 bytes take 7.68 us at 10 GB/s; the start takes 0.5 us.
 TEST(HostsTest, AProductTakesItsFlopsItsEdgesAndItsOperands) {
   const Op op = Op::Gemm(DType::kBf16, 80, 80, 80);
   EXPECT_NEAR(Micros(HostProductFamily(), op), 0.5 + 11.3778 * 1.3 + 7.68, 1e-3);
@@ -30,7 +30,7 @@ TEST(HostsTest, AProductTakesItsFlopsItsEdgesAndItsOperands) {
   EXPECT_NEAR(Micros(HostProductFamily(), twice), 0.5 + 2 * (11.3778 * 1.3 + 7.68), 1e-3);
 }
 
-// GEMMs of 80^3 at 0.7 of the peak with edges are 19.017 us, 6,400 elements 19.2 us.
+// GEMMs of 80^3 take 19.017 us at 0.7 of the peak, with edges, and 6,400 elements take 19.2 us.
 TEST(HostsTest, AttentionIsTwoProductsOrFive) {
   const auto attention = [](Direction direction) {
     return Micros(HostAttentionFamily(),

@@ -55,7 +55,7 @@ void AddGpu(const Device& device, FeatureRow& row) {
   row.Add(device.boost_clock_hz);
 }
 
-constexpr double kOnce = 2;  // passes: in and out
+constexpr double kOnce = 2;  // passes: one in and one out
 
 constexpr const char* kStreamFeatureNames[] = {"log2 bytes/bandwidth", "log2 bytes/L2",
                                                "multiprocessors",      "vector peak/bandwidth",
@@ -69,7 +69,7 @@ class Stream final : public TabledFamily {
     return op.kind == OpKind::kElementwise || op.kind == OpKind::kOptimizer;
   }
 
-  // Nobody measured optimizers: they are taken to move bytes as elementwise kernels do.
+  // No sample is of an optimizer: optimizers are assumed to move bytes like elementwise kernels.
   bool IsDerived(const Op& op) const override { return op.kind == OpKind::kOptimizer; }
   double Belief(const Op&) const override { return 1; }
 
@@ -89,10 +89,11 @@ class Stream final : public TabledFamily {
   }
 };
 
-// Rows in flight over L2, beyond which some, and beyond which all, are read again.
+// Rows in flight over L2: beyond kFirstMiss some rows are read again, and beyond kSpanOfMisses
+// times as much all rows are.
 constexpr double kFirstMiss = 0.5;
 constexpr double kSpanOfMisses = 3;
-// PyTorch's softmax keeps rows up to this in registers.
+// PyTorch's softmax keeps rows up to this width in registers.
 constexpr int64_t kWidestInRegisters = 1024;
 
 double ThreadsPerMultiprocessor(Generation generation) {
@@ -102,9 +103,9 @@ double ThreadsPerMultiprocessor(Generation generation) {
 
 struct RowKernel {
   OpKind kind;
-  double threads;       // that share a row, as the samples have it
-  double more_passes;   // when no row stays in L2
-  int64_t widest_once;  // rows up to this are read once
+  double threads;       // that share a row in the samples
+  double more_passes;   // if no row stays in L2
+  int64_t widest_once;  // rows up to this width are read once
 };
 constexpr RowKernel kNorms = {OpKind::kNorm, 128, 1, 0};
 constexpr RowKernel kSoftmaxes = {OpKind::kSoftmax, 512, 2, kWidestInRegisters};

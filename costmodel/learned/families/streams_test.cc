@@ -10,7 +10,7 @@ namespace {
 constexpr Bytes kGigabyte(1'000'000'000);
 
 Op Stream(int64_t bytes) { return Op::Elementwise(Bytes(bytes)); }
-// Reads and writes rows x width numbers in fp32.
+// Returns a norm that reads and writes rows x width numbers in fp32.
 Op Norm(int64_t rows, int64_t width) {
   return Op::Rowwise(OpKind::kNorm, DType::kFp32, rows, width, Bytes(8 * rows * width));
 }
@@ -48,8 +48,9 @@ TEST(StreamsTest, OldGpusReachLessOfTheirBandwidth) {
               1e-3);
 }
 
-// 100 x 2048 / 128 = 1600 rows in flight, 25 MB of L2. Of 1000 numbers they are
-// 6.4 MB, u = 0.256 < 0.5: 2 passes. Of 8192 numbers 52 MB, u = 2.1 > 1.5: 3.
+// 100 x 2048 / 128 = 1600 rows are in flight, and L2 has 25 MB for them. Rows of 1000 numbers are
+// 6.4 MB, so u = 0.256 < 0.5 gives 2 passes. Rows of 8192 numbers are 52 MB, so u = 2.1 > 1.5 gives
+// 3.
 TEST(StreamsTest, ANormReadsWideRowsTwice) {
   const auto norm = [](int64_t width) {
     return Micros(NormFamily(), Op::Rowwise(OpKind::kNorm, DType::kFp32, 1, width, kGigabyte));
@@ -58,7 +59,7 @@ TEST(StreamsTest, ANormReadsWideRowsTwice) {
   EXPECT_NEAR(norm(8192), 3 + 1.5 * 1111.1111, 1e-3);
 }
 
-// 400 rows in flight. Of 65,536 numbers they are 105 MB, u = 4.2: 4 passes.
+// 400 rows are in flight. Rows of 65,536 numbers are 105 MB, so u = 4.2 gives 4 passes.
 TEST(StreamsTest, ASoftmaxReadsWideRowsThreeTimes) {
   const auto softmax = [](int64_t width) {
     return Micros(SoftmaxFamily(),

@@ -1,4 +1,4 @@
-// TabledFamily: a KernelFamily whose names and constants are fixed tables.
+// TabledFamily: a KernelFamily whose constants and feature names are fixed tables.
 #pragma once
 
 #include "costmodel/learned/kernel_family.h"

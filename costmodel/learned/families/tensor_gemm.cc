@@ -19,25 +19,25 @@ constexpr OutputTile kTiles[] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, 
                                  {64, 32},   {32, 64},   {32, 32},   {16, 64},  {16, 32}};
 constexpr double kParts[] = {1, 2, 4, 8, 16, 32};  // of the sum over k
 constexpr double kShortestSplit = 128;             // steps of k
-// Weights stay in L2 only if five times their size would: the samples seem to rotate five copies,
-// and in a training step the other layers pass by in between.
+// Weights stay in L2 only if five times as many would: the samples seem to rotate five copies, and
+// in a training step the other layers use L2 in between.
 constexpr double kWeightPressure = 5;
 
 enum ConstantIndex {
-  kStart,        // thousands of clocks from a kernel's start to its end besides its work
+  kStart,        // thousands of clocks from a kernel's start to its end that are not work
   kFillClocks,   // thousands of clocks to fill and drain a tile
-  kFillSteps,    // steps of k that it takes besides
-  kRate,         // of the sustained rate
+  kFillSteps,    // steps of k that filling and draining take besides
+  kRate,         // share of the sustained rate
   kEdge,         // cost of loading operands, elements of k per edge element
-  kWaveLoss,     // share of an unfilled last wave that is lost
+  kWaveLoss,     // lost share of the unfilled part of the last wave
   kDram,         // reached DRAM bandwidth over the datasheet's
   kL2Rate,       // L2 bandwidth over sqrt(SMs x clock x DRAM bandwidth / 10)
-  kL2Share,      // of L2 that operands can have
+  kL2Share,      // share of L2 that operands can have
   kSplitClocks,  // thousands of clocks to add up parts
   kSmoothPower,
   kMissPower,
   kReread,
-  kReduceRate,  // bytes a multiprocessor adds up per clock
+  kReduceRate,  // bytes that a multiprocessor adds up per clock
   kStartMicros,
   kLeastStep,  // fewest multiplications in a step of k, in elements of a tile
   kConstantCount

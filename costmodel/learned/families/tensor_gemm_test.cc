@@ -18,18 +18,18 @@ Op RandomProduct(Random& random) {
   return Op::Gemm(dtype, m, n, k, batch);
 }
 
-// By position: start 3,000 clocks, fill 1,000 clocks; nothing lost to steps, edges
-// or waves; a split 3,000 clocks; all of L2's and DRAM's rates.
+// Returns constants, in the order of their index: the start takes 3,000 clocks, the fill 1,000 and
+// a split 3,000; steps, edges and waves lose nothing; L2 and DRAM reach their full rates.
 std::vector<double> RoundConstants(double smooth_power) {
   return {3, 1, 0, 1, 0, 0, 1, 100, 1, 3, smooth_power, 5, 1, 40, 0, 1};
 }
 
-// 10 x 10 tiles of 128 x 128, one for each multiprocessor of 1e13 flop/s:
+// There are 10 x 10 tiles of 128 x 128, one for each multiprocessor of 1e13 flop/s:
 //   compute = 1000 x 2 x 128 x 128 / 1e13 + 1 us to fill = 4.2768 us
 //   (50 tiles of 256 x 128 take 6.5536 + 1 us, 200 of 128 x 64 2 x (1.6384 + 1) us)
-// Bytes: weights and inputs 2.56 MB each, outputs 3.2768 MB, together 8.3968 MB;
-// weights count five times: 18.6368 MB on half of the 50 MB L2 are 0.745472, of
-// which 1 / (1 + 0.745472^-5) = 0.1871420 are missed:
+// The weights and the inputs are 2.56 MB each and the outputs 3.2768 MB, together 8.3968 MB.
+// Weights count five times, so the pressure is 18.6368 MB over half of the 50 MB of L2, 0.745472,
+// at which 1 / (1 + 0.745472^-5) = 0.1871420 of the bytes are missed:
 //   memory = 8.3968 MB x 0.1871420 / 1 TB/s + 8.3968 MB x 0.8128580 / 10 TB/s
 //          = 1.571394 + 0.682541 us = 2.253935 us
 // (L2's rate: sqrt(100 SMs x 1 GHz x 1 TB/s / 10) x 100 = 10 TB/s.) A block of 1280
@@ -45,8 +45,8 @@ TEST(TensorGemmTest, AFullWaveTakesOneTile) {
   EXPECT_NEAR(micros(1), 3 + 4.2768 + 2.253935, 1e-6);
 }
 
-// 2 x 2^42 flop at 1e15 flop/s are 8796.09 us, in 81.92 waves of 256 x 128 tiles that
-// fill for 1 us each. Operands are 1.6 GB: once, they take less.
+// 2 x 2^42 flop at 1e15 flop/s are 8796.09 us, in 81.92 waves of 256 x 128 tiles that fill for 1 us
+// each. The operands are 1.6 GB; reading them once takes less.
 TEST(TensorGemmTest, ALargeProductRunsAtTheRate) {
   std::vector<double> constants = RoundConstants(60);
   constexpr size_t kReread = 12;

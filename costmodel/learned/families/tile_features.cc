@@ -15,7 +15,7 @@ constexpr FeatureTile kFeatureTiles[] = {
     {{128, 32}, false}, {{32, 128}, false}, {{64, 64}, true},
     {{64, 32}, false},  {{32, 32}, true},   {{256, 128}, false}};
 
-// Features are kept within the range of the samples, or trees would split noise.
+// Features are kept within the range of the samples, because otherwise trees would split noise.
 constexpr double kFarthestRatio = 3;  // of logarithms
 constexpr double kFewestWaves = 1.0 / 256;
 constexpr double kMostWaves = 64;

@@ -1,4 +1,4 @@
-// Features of a GEMM: what each of a few tile shapes alone would take.
+// Features of a GEMM: the time that it would take with each of a few tile shapes alone.
 #pragma once
 
 #include "costmodel/gemm_tiles.h"
@@ -6,8 +6,8 @@
 
 namespace stagecraft {
 
-// Adds, for each of nine tiles, the logarithm of the time that its whole waves take at `peak` (in
-// FLOP/s) over `seconds`; then, for some tiles, the logarithm of their number of waves.
+// Adds, for each of nine tiles, the logarithm of the time that its waves, rounded up, take at
+// `peak` (in FLOP/s) over `seconds`; then, for some tiles, the logarithm of their number of waves.
 void AddTileFeatures(const Product& product, double peak, int multiprocessors, double seconds,
                      FeatureRow& row);
 

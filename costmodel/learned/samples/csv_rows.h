@@ -27,7 +27,7 @@ class CsvRows {
   // outlive this object.
   void Select(std::span<const std::string_view> columns);
 
-  // Goes on to the next row; false at the end.
+  // Goes on to the next row; returns false at the end.
   bool Next();
   // The line on which the row begins, counted from 1.
   int64_t line() const { return records_.line(); }
@@ -36,12 +36,12 @@ class CsvRows {
     return positions_[column] < 0 ? std::string_view() : records_.fields()[positions_[column]];
   }
   bool IsEmpty(int column) const { return Text(column).empty(); }
-  // The text of a field that must not be empty.
+  // Returns the text of a field, which must not be empty.
   std::string_view Word(int column) const;
   int64_t Integer(int column, int64_t least, int64_t most) const;
   double Number(int column, double least, double most) const;
   bool Flag(int column) const;  // "0" or "1"
-  // A number of `unit`s, at least a nanosecond.
+  // Returns a time that the field has in `unit`s; it is at least a nanosecond.
   Duration Time(int column, Duration unit) const;
   [[noreturn]] void Fail(int column, std::string_view want) const;
 

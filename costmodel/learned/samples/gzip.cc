@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 31;
 constexpr size_t kChunk = size_t{1} << 20;
-// zlib: the largest window, with a gzip header.
+// zlib's largest window, with a gzip header.
 constexpr int kGzipWindow = 15 + 16;
 constexpr int kMemoryLevel = 8;  // zlib's own default
 
@@ -20,7 +20,7 @@ Bytef* Start(std::string_view bytes) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
 }
 
-// One member at a time: `stream` eats from its input and adds to `text`.
+// Decompresses one member: `stream` takes it from its input, and it is appended to `text`.
 void InflateMember(z_stream& stream, const std::string& name, std::string& text) {
   int status = Z_OK;
   while (status != Z_STREAM_END) {

@@ -88,7 +88,7 @@ constexpr std::string_view kOfTwoTensors[] = {"add", "mul", "div", "pow"};
 constexpr std::string_view kOfOneTensor[] = {"addu", "mulu", "divu", "powu",
                                              "relu", "gelu", "tanh"};
 
-// How many tensors an elementwise op reads and writes; 0: it is no elementwise op.
+// Returns how many tensors an elementwise op reads and writes; 0 if it is no elementwise op.
 int Tensors(std::string_view name) {
   for (const std::string_view known : kOfTwoTensors) {
     if (name == known) return 3;
@@ -101,7 +101,7 @@ int Tensors(std::string_view name) {
 
 Op ReadOp(const CsvRows& row) {
   const std::string_view name = row.Text(kOp);
-  // Linear: M tokens, N inputs, K outputs. Batched GEMM: N is summed over.
+  // A linear layer has M tokens, N inputs and K outputs. A batched GEMM sums over N.
   if (name == "linear" || name == "bmm") {
     return Op::Gemm(DType::kFp32, Size(row, kM), Size(row, kK), Size(row, kN), Size(row, kB));
   }
@@ -145,7 +145,7 @@ bool Read(const CsvRows& row, Sample& sample) {
   sample.op = Op::Gemm(DType::kFp16, Size(row, kM), Size(row, kN), Size(row, kK));
   sample.gpu = row.Word(kGpu);
   sample.time = row.Time(kMedian, 1_ms);
-  constexpr double kLongest = 1e9;  // ms, as that of times
+  constexpr double kLongest = 1e9;  // ms, as for times
   sample.spread = row.Number(kDeviation, 0, kLongest) / row.Number(kMedian, 0, kLongest);
   sample.name = row.Word(kOp);
   sample.source = "Vidur";

@@ -25,7 +25,7 @@ constexpr char kFp32[] = "split,op,gpu_id,device,B,M,N,K,H,latency_ms,tile,gx,gy
 constexpr char kLayers[] = "gpu_id,gpu,model,op,tp,m,n,k,median_ms,std_ms,min_ms\n";
 constexpr char kSquare[] = "gpu_id,dtype,m,n,k,flops,us,valid,invalid_reason\n";
 
-// The only sample of a table of one row.
+// Returns the only sample of a table of one row.
 Sample One(const std::string& header, const std::string& row) {
   const SampleFile file = ParseSamples(header + row + "\n", "t.csv");
   EXPECT_EQ(file.samples.size(), 1u);
@@ -79,7 +79,7 @@ TEST(ImportersTest, KeysOfEightBitsMakeTheArithmeticThatOfEightBits) {
 
 TEST(ImportersTest, NeuSightSumsProductsOverN) {
   const auto op = [](const std::string& row) { return One(kFp32, row).op; };
-  // 58 tokens from 13 features to 141.
+  // The layer takes 58 tokens from 13 features to 141.
   EXPECT_EQ(op("train,linear,t4-16gb,Tesla T4,1,58,13,141,0,0.054507,32x128,5,1,1,256,1,1"),
             Op::Gemm(DType::kFp32, 58, 141, 13));
   EXPECT_EQ(op("train,bmm,t4-16gb,Tesla T4,6,27,21,390,0,0.035787,128x128,4,1,6,256,1,1"),
@@ -90,7 +90,7 @@ TEST(ImportersTest, NeuSightStreamsMoveEachTensorOnce) {
   const auto sample = [](const std::string& name) {
     return One(kFp32, "test," + name + ",p4-8gb,Tesla P4,10,0,0,0,100,0.02,,1,1,1,1,1,1");
   };
-  // 10 rows of 100, 4 bytes each.
+  // There are 10 rows of 100 numbers of 4 bytes each.
   EXPECT_EQ(sample("ln").op, Op::Rowwise(OpKind::kNorm, DType::kFp32, 10, 100, Bytes(8000)));
   EXPECT_EQ(sample("softmax").op,
             Op::Rowwise(OpKind::kSoftmax, DType::kFp32, 10, 100, Bytes(8000)));
@@ -171,7 +171,8 @@ TEST(ImportersTest, MissingColumnIsNamed) {
             "t.csv:1: got no column \"k\", want one, as in aiconfigurator GEMM");
 }
 
-// Lines of a table by what `of` says of their fields by column; empty: not counted.
+// Counts the lines of a table by the key that `of` returns for their fields; lines with an empty
+// key are not counted.
 std::map<std::string, size_t> CountLines(const std::filesystem::path& path,
                                          const std::function<std::string(const CsvRow&)>& of) {
   std::string text = ReadFile(path.string());
@@ -183,7 +184,7 @@ std::map<std::string, size_t> CountLines(const std::filesystem::path& path,
   return counts;
 }
 
-// The tables themselves, as many rows as their files have.
+// The samples of each table are as many as the rows that its file has.
 TEST(ImportersTest, SharedTablesAreReadWhole) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const std::string kernels = SharedDataPath("kernels");

@@ -64,7 +64,7 @@ constexpr double kMilliwattsPerWatt = 1e3;
 constexpr int64_t kMaxBytes = int64_t{1} << 56;
 constexpr Duration kLongestTime = Duration::Nanoseconds(1'000'000'000'000'000);  // CsvRows::Time's
 
-// Whether the kind moves `bytes`, and does nothing else that counts.
+// Whether the kind moves `bytes`, and does nothing else that takes time.
 bool HasBytes(OpKind kind) { return kind != OpKind::kGemm && kind != OpKind::kAttention; }
 
 int64_t Integer(const CsvRows& row, Column column, int64_t least, int64_t most, int64_t if_empty) {
@@ -72,7 +72,7 @@ int64_t Integer(const CsvRows& row, Column column, int64_t least, int64_t most, 
   return row.Integer(column, least, most);
 }
 
-// The value whose Name is in the field.
+// Returns the value whose Name() is in the field.
 template <typename Enum, size_t size>
 Enum Named(const CsvRows& row, Column column, const Enum (&values)[size]) {
   std::vector<std::string> known;
@@ -83,7 +83,7 @@ Enum Named(const CsvRows& row, Column column, const Enum (&values)[size]) {
   row.Fail(column, fmt::format("one of {}", fmt::join(known, ", ")));
 }
 
-// Index of the field among two words; empty is the first.
+// Returns the index of the field among two words; an empty field is the first.
 int Choice(const CsvRows& row, Column column, const char* const (&words)[2]) {
   if (row.IsEmpty(column) || row.Text(column) == words[0]) return 0;
   if (row.Text(column) != words[1]) row.Fail(column, fmt::format("{} or {}", words[0], words[1]));
@@ -136,7 +136,8 @@ bool Read(const CsvRows& row, Sample& sample) {
 
 constexpr TableFormat kTable = {"samples", kColumns, kRequired, true, Read};
 
-// What the table has no column for, or could not be read again; empty: nothing.
+// Returns why the table has no column for something in the sample or could not be read again; empty
+// if it can hold the sample.
 std::string Refusal(const Sample& sample) {
   const Op& op = sample.op;
   bool is_known = false;

@@ -19,9 +19,9 @@ namespace stagecraft {
 
 const TableFormat& SampleTable();
 
-// The text of the table. Reading it gives equal samples: times to the nanosecond, clocks to the Hz,
-// power to the milliwatt. Throws an InputError that begins with `name` for a sample that the table
-// cannot hold.
+// Returns the text of the table. Reading it gives equal samples: times to the nanosecond, clocks to
+// the Hz, power to the milliwatt. Throws an InputError that begins with `name` for a sample that
+// the table cannot hold.
 std::string SamplesToCsv(std::span<const Sample> samples, const std::string& name);
 
 }  // namespace stagecraft

@@ -39,8 +39,8 @@ int Present(Columns columns, Header header) {
   }));
 }
 
-// The format to which more columns of the header belong than to any other, if at most one that it
-// requires is missing; else a format without columns.
+// Returns the format that has more columns of the header than any other, if at most one column that
+// it requires is missing; else a format without columns.
 TableFormat Recognise(Header header) {
   TableFormat best = {};
   int most = 0;
@@ -72,7 +72,7 @@ void CheckHeader(const TableFormat& format, Header header, const std::string& pa
 
 [[noreturn]] void RefuseHeader(Header header, const std::string& path) {
   const std::string names = Join(Formats(), ", ", &TableFormat::name);
-  constexpr size_t kShown = 200;  // it may be no text at all
+  constexpr size_t kShown = 200;  // the file may be no text at all
   std::string columns = fmt::format("{}", fmt::join(header, ","));
   if (columns.size() > kShown) columns = columns.substr(0, kShown) + "...";
   throw InputError(
@@ -120,7 +120,8 @@ SampleFile ReadTable(std::string_view text, const std::string& path) {
   return file;
 }
 
-// How many fields a binary message begins with, whole or not; the most that are counted.
+// Returns the number of fields with which a binary message begins, even if the rest is damaged;
+// counts at most `most`.
 size_t CountFields(std::string_view bytes, size_t most) {
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),
                                                 static_cast<int>(bytes.size()));
@@ -179,7 +180,8 @@ SampleFile ParseSamples(std::string_view bytes, const std::string& path) {
   }
   const std::string extension = inner.extension().string();
   if (!IsProtoExtension(extension)) return ReadTable(bytes, path);
-  // Every sample is a field; messages take many times their bytes, so they are counted first.
+  // Every sample is a field. Messages take many times the memory of their bytes, so they are
+  // counted first.
   constexpr size_t kOtherFields = 1;  // the schema
   if (extension == ".pb") {
     const size_t fields = CountFields(bytes, kMostSamples + kOtherFields + 1);

@@ -22,24 +22,24 @@ inline constexpr size_t kMostSamples = 2'000'000;
 struct SampleFile {
   std::string format;  // "samples", "Vidur GEMM", ...; of a folder: "5 files"
   std::vector<Sample> samples;
-  // Rows whose source says that they are no measurements.
+  // Number of rows whose source says that they are no measurements.
   int64_t skipped = 0;
 };
 
-// Throws InputError: "gemm.csv:3: latency_ms: got "-1", want a number from 1e-06 to 1e+09", and for
-// more than kMostSamples. Samples are in the order of the rows.
+// Reads a file or a folder. Throws InputError: "gemm.csv:3: latency_ms: got "-1", want a number
+// from 1e-06 to 1e+09", and for more than kMostSamples. Samples are in the order of the rows.
 SampleFile ReadSampleFile(const std::string& path);
 std::vector<Sample> ReadSamples(const std::string& path);
-// The files for which a folder stands; at least one. Throws InputError.
+// Returns the files for which a folder stands; at least one. Throws InputError if there are none.
 std::vector<std::string> TablesIn(const std::string& folder);
-// The same from the bytes of a file.
+// Reads the bytes of a file in the same way.
 SampleFile ParseSamples(std::string_view bytes, const std::string& path);
 
 // Throws an InputError that begins with `path` if there are more than kMostSamples.
 void CheckSampleCount(size_t samples, const std::string& path);
 
-// Whether a text that begins like this is a table that ReadSamples() knows, with at most one column
-// missing. Also for gzipped texts.
+// Whether these bytes, gzipped or not, are the beginning of a table that ReadSamples() knows, with
+// at most one column missing.
 bool IsSampleTable(std::string_view bytes);
 
 // Writes a table of our own, the whole file or nothing; gzipped if the path ends in .gz. Throws

@@ -36,7 +36,7 @@ std::string Path(const std::string& name) {
   return (folder / name).string();
 }
 
-// One of every kind, every field set somewhere.
+// Returns one sample of every kind; every field is set in one of them.
 std::vector<Sample> Samples() {
   std::vector<Sample> samples;
   const auto add = [&](const Op& op, int64_t ns) -> Sample& {
@@ -87,7 +87,7 @@ TEST(SampleFileTest, TableGivesEqualSamplesBack) {
   }
 }
 
-// What a table could not give back is not written.
+// A sample that a table could not give back is not written.
 TEST(SampleFileTest, TablesRefuseWhatTheyWouldNotRead) {
   const auto refusal = [](const std::function<void(Sample&)>& change) {
     std::vector<Sample> samples = {Samples()[0]};
@@ -153,7 +153,7 @@ TEST(SampleFileTest, YamlJsonAndGzippedProtosAreRead) {
   EXPECT_EQ(ParseSamples(json, "a.json").samples, want);
   EXPECT_EQ(ParseSamples(Gzip(json), "a.json.gz").samples, want);
   EXPECT_EQ(ParseSamples(Gzip(kShortest), "a.csv.gz").samples, want);
-  // Told by its content, whatever the name says.
+  // A gzipped file is recognised by its content, whatever its name is.
   EXPECT_EQ(ParseSamples(Gzip(kShortest), "a.csv").samples, want);
 }
 
@@ -231,8 +231,8 @@ TEST(SampleFileTest, BadValuesAreNamedByLineAndColumn) {
             "t.csv:2: spread: got \"-0.5\", want a number from 0 to 1000");
 }
 
-// 6.4 million rows in 3.6 MB once took more than 4 GiB.
-TEST(SampleFileTest, MoreSamplesThanMemoryIsMeantForAreRefusedBeforeTheyAreRead) {
+// Reading 6.4 million rows, which fit into 3.6 MB, would take more than 4 GiB.
+TEST(SampleFileTest, TooManySamplesAreRefusedBeforeTheyAreRead) {
   const std::string header = "kind,gpu,time_us\n", row = "gemm,t4-16gb,1\n";
   std::string table = header, blank = header, message = "\xF0\x01\x01";
   for (size_t i = 0; i <= kMostSamples; ++i) {

@@ -27,7 +27,7 @@ std::string Show(const Sample& sample) {
                      Describe(sample.op), sample.gpu, sample.time.us());
 }
 
-// Samples that share a fault, of which the one with the highest degree is shown.
+// Samples with the same fault. The one with the highest degree of it is shown.
 struct Fault {
   int64_t count = 0;
   size_t worst = 0;
@@ -129,8 +129,8 @@ class Finder {
            a.software == b.software;
   }
 
-  // For the same op, GPU and program: |log| of the ratio of the times if it is more than chance
-  // explains, else 0.
+  // Returns, for two samples of the same op, GPU and program, |log| of the ratio of their times if
+  // chance does not explain it, else 0.
   double Disagreement(const Sample& a, const Sample& b) const {
     if (a.time < 1_ns || b.time < 1_ns) return 0;
     const double ratio = std::abs(std::log(a.time.seconds() / b.time.seconds()));
@@ -140,7 +140,7 @@ class Finder {
     return ratio > limit ? ratio : 0;
   }
 
-  // Compares each sample with the fastest of those that it repeats.
+  // Compares each sample with the fastest of its repeats.
   void FindRepeats() {
     std::vector<std::pair<uint64_t, size_t>> order;
     order.reserve(samples_.size());
@@ -168,7 +168,7 @@ class Finder {
         fmt::format(", against {:.3f} us of sample {}", samples_[other].time.us(), other));
   }
 
-  // Compares samples with one hash; returns how many repeat another.
+  // Compares samples that have the same hash; returns how many of them repeat another.
   int64_t CompareRepeats(std::span<const std::pair<uint64_t, size_t>> same, Fault& fault,
                          size_t& other) {
     if (same.size() < 2) return 0;

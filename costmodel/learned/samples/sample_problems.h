@@ -1,4 +1,4 @@
-// What is suspicious about measured samples, before anyone fits a model to them.
+// Finds what is suspicious about measured samples, before a model is fitted to them.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// One sentence for each thing found, which begins with `path` and contains a count and the worst
+// Returns one sentence for each problem. It begins with `path` and contains a count and the worst
 // sample; samples are counted from 0. Looks for
 //   - GPUs that the catalogue lacks, and ops for which a GPU has no rate;
 //   - times below a nanosecond, above an hour, or that beat the roofline;
@@ -24,7 +24,7 @@ std::vector<std::string> FindSampleProblems(
     std::span<const Sample> samples, const std::string& path,
     const DeviceCatalogue& catalogue = DeviceCatalogue::Embedded());
 
-// "36188 samples: gemm; on a100-sxm4-80gb; by Vidur".
+// Returns "36188 samples: gemm; on a100-sxm4-80gb; by Vidur".
 std::string SummariseSamples(std::span<const Sample> samples);
 
 }  // namespace stagecraft

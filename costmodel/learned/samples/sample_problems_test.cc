@@ -24,7 +24,7 @@ Sample Make(const Op& op, const std::string& gpu, Duration time) {
 
 Problems Find(const std::vector<Sample>& samples) { return FindSampleProblems(samples, "f"); }
 
-// 550 GFLOP: 1.76 ms at the peak of an A100, 312 TFLOP/s.
+// Returns a GEMM of 550 GFLOP, which take 1.76 ms at the peak of an A100, 312 TFLOP/s.
 Sample BigGemm(Duration time, const std::string& gpu = "a100-sxm4-80gb") {
   return Make(Op::Gemm(DType::kBf16, 8192, 8192, 4096), gpu, time);
 }
@@ -105,11 +105,11 @@ TEST(SampleProblemsTest, BigProductsFarFromThePeakMeanAThrottledGpu) {
             Problems{"f: a100-sxm4-80gb of us: large bf16 GEMMs reach 53 % of the datasheet's "
                      "peak at most, want 60 %: the GPU throttles; the best is gemm "
                      "8192x8192x4096 bf16 in 3300.0 us"});
-  // A small one says nothing.
+  // A small GEMM says nothing.
   EXPECT_EQ(Find({Make(Op::Gemm(DType::kBf16, 64, 64, 64), "a100-sxm4-80gb", 9_us)}), Problems());
 }
 
-// Sizes of twelve octaves, where the splits have no op in common.
+// The sizes are in twelve octaves, in which the splits have no op in common.
 TEST(SampleProblemsTest, TrainAtAnotherSpeedThanTestMeansAnotherGpu) {
   std::vector<Sample> samples;
   for (int octave = 0; octave < 12; ++octave) {

@@ -16,13 +16,13 @@
 namespace stagecraft {
 namespace {
 
-// Shorter calls say more about launching than about the GPU: fp32 tables contain 25 us of it and
-// more (docs/cost-model.md).
+// Shorter calls say more about launching than about the GPU: times in fp32 tables contain 25 us and
+// more of it (docs/cost-model.md).
 constexpr Duration kBig = 200_us;
 // The share of the datasheet's peak that some large GEMM reaches on a healthy GPU.
 constexpr double kHealthyShare = 0.6;
-// Speeds of two splits that differ by more are those of two different GPUs. Aligned sizes of real
-// networks against random ones make up to 13 % on an A100.
+// If the speeds of two splits differ by more, they are those of two different GPUs. On an A100,
+// aligned sizes of real networks differ from random ones by up to 13 %.
 constexpr double kSplitRatio = 1.15;
 constexpr int kFewestClasses = 10;
 
@@ -55,7 +55,7 @@ void AddWeakPeaks(std::span<const RatedSample> samples, const std::string& path,
   }
 }
 
-// Equal for sizes of the same octave in every dimension.
+// A class of sizes that are in the same octave in every dimension.
 using SizeClass = std::array<int, 5>;
 SizeClass ClassOf(const Op& op) {
   const auto octave = [](int64_t size) {
@@ -70,7 +70,7 @@ struct Splits {
 
 void AddUnequalSplits(std::span<const RatedSample> samples, const std::string& path,
                       std::vector<std::string>& problems) {
-  // By source, GPU, name and number format.
+  // The key is source, GPU, name and number format.
   std::map<Group, std::map<SizeClass, Splits>> groups;
   for (const RatedSample& rated : samples) {
     const Sample& sample = *rated.sample;

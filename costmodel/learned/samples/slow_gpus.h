@@ -11,14 +11,14 @@
 
 namespace stagecraft {
 
-// A sample beside the device on which it was measured.
+// A sample, the device on which it was measured, and its roofline there.
 struct RatedSample {
   const Sample* sample = nullptr;
   const Device* device = nullptr;  // nullptr: not in the catalogue
-  Duration roofline;               // zero where the device has no rate for the op
+  Duration roofline;               // zero if the device has no rate for the op
 };
 
-// Each finding as a sentence that opens with `path`.
+// Returns each finding as a sentence that begins with `path`.
 std::vector<std::string> FindSlowGpus(std::span<const RatedSample> samples,
                                       const std::string& path);
 

@@ -1,4 +1,4 @@
-// TableFormat: what the columns of one kind of table are, and what a row means.
+// TableFormat: the columns of one kind of table, and how to read a row.
 #pragma once
 
 #include <span>
@@ -13,9 +13,9 @@ struct TableFormat {
   const char* name;
   // The getters of CsvRows take indices into these.
   std::span<const std::string_view> columns;
-  int required;    // how many of the first ones; the others may be missing
+  int required;    // the number of columns, from the first, that must be present
   bool is_closed;  // a column that is not listed is an error, not skipped
-  // Fills in an empty sample; false if the row is no measurement. Throws InputError.
+  // Fills in an empty sample; returns false if the row is no measurement. Throws InputError.
   bool (*read)(const CsvRows& row, Sample& sample);
 };
 

@@ -14,15 +14,15 @@
 namespace stagecraft {
 namespace {
 
-// The proto starts with "unspecified".
+// The enumerators of the proto start with "unspecified".
 static_assert(static_cast<int>(FabricKind::kSingleSwitch) + 1 ==
               SwitchedFabricProto::SINGLE_SWITCH);
 static_assert(static_cast<int>(FabricKind::kRailOptimised) + 1 ==
               SwitchedFabricProto::RAIL_OPTIMISED);
 static_assert(static_cast<int>(FabricKind::kFatTree) + 1 == SwitchedFabricProto::FAT_TREE);
 
-// From leaf to spine or back: a switch and a cable. An assumption, of the order of magnitude that
-// vendors state for InfiniBand switches.
+// The latency from leaf to spine or back, through a switch and a cable: an assumption, of the order
+// of magnitude that vendors state for InfiniBand switches.
 constexpr Duration kHopLatency = Duration::Nanoseconds(300);
 constexpr int kMaxRadix = 1 << 16;
 
@@ -38,7 +38,7 @@ void CheckRatio(double ratio, const std::string& place) {
   Fail(place + ".oversubscription", ratio, "from 0.001 to 1000, or up for the link itself");
 }
 
-// The ports of a leaf to which nodes are connected; the others lead up.
+// Returns how many ports of a leaf connect nodes; the others lead up.
 int DownPorts(int radix, double oversubscription) {
   return static_cast<int>(std::floor(radix * oversubscription / (1 + oversubscription)));
 }
@@ -76,13 +76,13 @@ FabricTier TierFromProto(const FabricTierProto& proto, int uplinks, Bandwidth be
   return tier;
 }
 
-// Nodes of a leaf and, if a radix is given, the uplinks that are left.
+// The nodes of a leaf and, if a radix is given, the ports that they leave for uplinks.
 struct LeafSize {
   int nodes = 0;
   int uplinks = 0;
 };
 
-// Uplinks are sized for the fullest leaf.
+// Sizes the uplinks for the fullest leaf.
 LeafSize UnevenLeaves(const SwitchedFabricProto& proto, const FabricDemand& demand,
                       const std::string& place) {
   int64_t nodes = 0;

@@ -10,25 +10,26 @@
 
 namespace stagecraft {
 
-// What the nodes of a fabric plug into it, from which radix, number of leaves and oversubscription
-// are worked out; the largest values if nodes differ.
+// What the nodes of a fabric plug into it; the largest values if nodes differ. The sizes of leaves
+// and uplinks are worked out from it.
 struct FabricDemand {
   int nodes = 0;
   int rails = 1;   // interfaces of a node
   Bandwidth rail;  // of one interface
 };
 
-// Checks everything and throws InputError; `place` opens the sentence: "cluster.yaml: fabrics[0]".
-// With a radix of R and an oversubscription of s a leaf has R s / (1 + s) ports for nodes, rounded
-// down; the others are uplinks.
+// Checks everything and throws InputError, whose message begins with `place`: "cluster.yaml:
+// fabrics[0]". With a radix of R and an oversubscription of s a leaf has R s / (1 + s) ports for
+// nodes, rounded down; the others are uplinks.
 FabricSpec FabricFromProto(const SwitchedFabricProto& proto, const FabricDemand& demand,
                            const std::string& place);
 
-// `fabrics` are those of the cluster, to be referred to by name.
+// Converts a join, which refers by name to `fabrics`, those of the cluster.
 FabricJoin FabricJoinFromProto(const FabricJoinProto& proto, std::span<const FabricSpec> fabrics,
                                const std::string& place);
 
-// Index of the fabric of that name; throws InputError with the nearest names.
+// Returns the index of the fabric with that name; throws InputError with the nearest names if there
+// is none.
 int FindFabric(const std::string& name, std::span<const FabricSpec> fabrics,
                const std::string& place);
 

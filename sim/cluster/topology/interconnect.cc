@@ -10,7 +10,8 @@
 namespace stagecraft {
 namespace {
 
-// As wide as the widest join, so that the route to the gateway is never the bottleneck.
+// Returns a link as wide as the widest join, so that the way to the gateway is never the
+// bottleneck.
 Link GatewayLink(const InterconnectSpec& spec, int fabric) {
   Link link;
   for (const FabricJoin& join : spec.joins) {
@@ -67,7 +68,8 @@ void Interconnect::CountDevices() {
   }
 }
 
-// Breadth first from every fabric: the fewest joins win, then those listed first.
+// Searches breadth first from every fabric: routes with the fewest joins win, then those listed
+// first.
 void Interconnect::FindNextJoins() {
   const int count = static_cast<int>(fabrics_.size());
   next_join_.assign(count, std::vector<int>(count, -1));

@@ -11,7 +11,7 @@ namespace {
 
 bool HasNoBandwidth(const Link& link) { return !(link.bandwidth.bytes_per_s() > 0); }
 
-// Names of fabrics begin the names of their switches, which stand beside "node0/..." and
+// The name of a fabric begins the names of its switches, which must not be taken for "node0/..." or
 // "domain0/...".
 bool IsUsableName(const std::string& name) {
   return !name.empty() && name.find('/') == std::string::npos && !name.starts_with("node") &&

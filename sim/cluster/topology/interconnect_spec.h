@@ -16,8 +16,8 @@ enum class FabricKind {
 };
 const char* Name(FabricKind kind);
 
-// What stands above the switches of one tier: `uplinks` switches, and to each of them one link from
-// every switch below (of its pod).
+// What leads up from the switches of one tier: each of them has one link to each of `uplinks`
+// switches of the tier above (in its pod, if that tier belongs to pods).
 struct FabricTier {
   int uplinks = 0;
   Link up;  // of one link; its latency is what the hop adds to the nodes' own
@@ -31,7 +31,7 @@ struct FabricSpec {
   std::string name = "fabric";
   FabricKind kind = FabricKind::kSingleSwitch;
   int nodes_per_leaf = 0;         // 0 for a single switch and uneven leaves
-  std::vector<int> leaf_nodes;    // nodes of each leaf where they are uneven
+  std::vector<int> leaf_nodes;    // nodes of each leaf, if leaves are uneven
   int nodes_per_pod = 0;          // three tiers only; a multiple of nodes_per_leaf
   std::vector<FabricTier> tiers;  // above the leaves: one or, with pods, two
   friend bool operator==(const FabricSpec&, const FabricSpec&) = default;
@@ -49,17 +49,18 @@ struct FabricJoin {
 struct InterconnectSpec {
   std::vector<FabricSpec> fabrics = {FabricSpec()};
   std::vector<FabricJoin> joins;
-  uint64_t ecmp_seed = 0;  // of the choice among equal-cost routes
+  uint64_t ecmp_seed = 0;  // for the choice among equal-cost routes
   friend bool operator==(const InterconnectSpec&, const InterconnectSpec&) = default;
 };
 
-// Whether one switch joins all nodes, as in every cluster whose file says no more.
+// Returns whether one switch joins all nodes, as in every cluster whose file does not describe a
+// network.
 bool IsSingleSwitch(const InterconnectSpec& spec);
 
 inline constexpr int kMaxFabrics = 64;
 inline constexpr int kMaxUplinks = 1024;
 
-// Every problem as "fabrics[1].key: got ..., want ..."; empty if the spec can be built.
+// Returns every problem as "fabrics[1].key: got ..., want ..."; nothing if the spec can be built.
 std::vector<std::string> FindErrors(const InterconnectSpec& spec);
 
 }  // namespace stagecraft

@@ -13,7 +13,7 @@ Link Cable(double gigabytes_per_s) {
   return {LinkKind::kNetwork, Duration::Nanoseconds(300), Bandwidth(gigabytes_per_s * 1e9)};
 }
 
-// Two nodes a leaf, two spines over 10 GB/s links.
+// There are two nodes a leaf, and two spines over 10 GB/s links.
 FabricSpec Tree() {
   FabricSpec spec;
   spec.name = "ib";
@@ -23,7 +23,7 @@ FabricSpec Tree() {
   return spec;
 }
 
-// The same with two nodes a leaf, two leaves a pod and four cores.
+// The same with pods of two leaves and with four cores.
 FabricSpec ThreeTiers() {
   FabricSpec spec = Tree();
   spec.nodes_per_pod = 4;
@@ -42,7 +42,7 @@ std::vector<std::string> Names(const Interconnect& net, const std::vector<int>& 
   return names;
 }
 
-// Every path is a chain of links from one port's switch to the other's.
+// Checks that every path is a chain of links from one port's switch to the other's.
 void ExpectChains(const Interconnect& net, int nodes, int rails) {
   for (int from = 0; from < nodes * rails; ++from) {
     for (int to = 0; to < nodes * rails; ++to) {

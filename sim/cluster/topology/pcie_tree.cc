@@ -28,14 +28,14 @@ void CheckPlaces(const char* key, const std::vector<int>& places, int wanted, in
   }
 }
 
-// 0: same switch, 1: same root complex, 2: another one.
+// Returns 0 for the same switch, 1 for the same root complex, 2 for another one.
 int Distance(const PcieTree& tree, int a, int b) {
   if (a == b) return 0;
   return tree.switch_root[a] == tree.switch_root[b] ? 1 : 2;
 }
 
-// The share of a ring over `inside` of `all` ranks, with `total` devices; the ring crosses the link
-// if some ranks are outside.
+// Returns the share that a ring has of a link if `inside` of its `all` ranks are on one side, where
+// there are `total` devices; the ring crosses the link only if some ranks are on the other side.
 double Share(const Link& link, int inside, int all, int total) {
   if (inside == 0 || inside == all) return kUnlimited;
   return link.bandwidth.bytes_per_s() * inside / total;
@@ -118,7 +118,8 @@ Bandwidth RingShare(const PcieTree& tree, std::span<const int> devices) {
 
 Bandwidth LeavingShare(const PcieTree& tree, std::span<const int> device_nic,
                        std::span<const int> nic_switch, Bandwidth port) {
-  // How many use the link up from a switch, the link down to one, and the one from root to root.
+  // How many devices use the link up from a switch, the link down to one, and the one from root to
+  // root.
   std::map<int, int> up, down;
   std::map<std::pair<int, int>, int> across;
   const auto visit = [&](size_t device, auto&& use) {

@@ -11,7 +11,7 @@
 namespace stagecraft {
 
 struct PcieTree {
-  std::vector<int> switch_root;    // by switch: its root complex; empty: there is no tree
+  std::vector<int> switch_root;    // by switch: its root complex; if empty, there is no tree
   std::vector<int> device_switch;  // by device of the node
   std::vector<int> nic_switch;     // by network interface
   int roots = 0;
@@ -23,24 +23,24 @@ struct PcieTree {
   friend bool operator==(const PcieTree&, const PcieTree&) = default;
 };
 
-// Spreads `count` things evenly and in order over `places`: [0, 0, 1, 1].
+// Returns the places of `count` things that are spread evenly and in order: [0, 0, 1, 1].
 std::vector<int> SpreadEvenly(int count, int places);
 
-// Every problem as "key: got ..., want ..."; empty for a sound or empty tree.
+// Returns every problem as "key: got ..., want ..."; nothing for a sound or empty tree.
 std::vector<std::string> FindErrors(const PcieTree& tree, int devices, int nics);
 
-// The interface that serves each device, given the switches `nic_switch` of the interfaces in
-// question: the nearest (same switch, same root complex, other); among equally near ones the one
+// Returns the interface that serves each device, given the switches `nic_switch` of the interfaces
+// in question: the nearest (same switch, same root complex, other); among equally near ones the one
 // that serves the fewest devices so far, then the first.
 std::vector<int> NearestInterfaces(const PcieTree& tree, std::span<const int> nic_switch);
 
-// What each device of a group has if they exchange in a ring and all devices of the node work in
-// such groups: their part of the uplinks and root links that they cross. Infinite if all are below
-// one switch. At least two devices, ascending.
+// Returns the bandwidth of each device of a group that exchanges in a ring while all devices of the
+// node work in such groups: its part of the uplinks and root links that the ring crosses. Infinite
+// if all are below one switch. There must be at least two devices, in ascending order.
 Bandwidth RingShare(const PcieTree& tree, std::span<const int> devices);
 
-// The sum of the devices' shares of the uplinks and root links on their routes to the interfaces
-// that serve them, each at most `port`.
+// Returns the sum of the devices' shares of the uplinks and root links on their routes to the
+// interfaces that serve them, each at most `port`.
 Bandwidth LeavingShare(const PcieTree& tree, std::span<const int> device_nic,
                        std::span<const int> nic_switch, Bandwidth port);
 

@@ -13,7 +13,7 @@ namespace stagecraft {
 
 // Switches are counted in the order leaves, spines, cores and, last, the gateway to other fabrics;
 // links in the order of those above the leaves, above the spines, and the gateway's. The up link of
-// a cable stands before its down link.
+// a cable comes before its down link.
 //
 //   leaf -- every spine of its pod;  spine s of any pod -- cores s C ... s C + C - 1
 //
@@ -26,9 +26,9 @@ class SwitchedFabric {
     Link link;
   };
 
-  // `rails` is the number of interfaces of the node that has most. `gateway` is the link over which
-  // every topmost switch reaches the gateway; without bandwidth there is no gateway. Precondition:
-  // FindErrors() finds nothing wrong with `spec`.
+  // `rails` is the number of interfaces of the node that has the most. `gateway` is the link over
+  // which every topmost switch reaches the gateway; without bandwidth there is no gateway.
+  // Precondition: FindErrors() finds nothing wrong with `spec`.
   SwitchedFabric(FabricSpec spec, int nodes, int rails, const Link& gateway);
 
   const FabricSpec& spec() const { return spec_; }
@@ -46,8 +46,8 @@ class SwitchedFabric {
   // A single switch is its own gateway.
   int gateway() const { return static_cast<int>(has_gateway_switch_ ? gateway_switch_ : 0); }
 
-  // Append the links between two leaves, from a leaf to the gateway and back. `choice` picks among
-  // routes of equal length.
+  // Append the links from one leaf to another, from a leaf to the gateway, and from the gateway to
+  // a leaf. `choice` picks among routes of equal length.
   void Cross(int from_leaf, int to_leaf, uint64_t choice, std::vector<int>* links) const;
   void Leave(int leaf, uint64_t choice, std::vector<int>* links) const;
   void Enter(int leaf, uint64_t choice, std::vector<int>* links) const;
@@ -69,10 +69,10 @@ class SwitchedFabric {
   bool has_cores() const { return spec_.tiers.size() == 2; }
 
   FabricSpec spec_;
-  std::vector<int> first_node_;  // by uneven leaf
+  std::vector<int> first_node_;  // for uneven leaves: by leaf
   Link gateway_link_;
   bool has_gateway_switch_ = false;
-  int rails_ = 1;  // leaves side by side: 1 unless rail-optimised
+  int rails_ = 1;  // leaves next to each other: 1 unless rail-optimised
   int64_t leaves_ = 1;
   int64_t pods_ = 1;
   int64_t spines_ = 0;  // of a pod

@@ -12,9 +12,10 @@ namespace {
 
 constexpr double kUnlimited = std::numeric_limits<double>::infinity();
 
-// What crosses a cut while every domain sends one byte: from `ranks` inside it to the outside, of
-// `all`. A ring enters and leaves a cut once; a domain that lies partly inside sends that part. In
-// an all-to-all it is each rank's share of the byte, for those of the others that are outside.
+// Returns the bytes that cross a cut while every domain sends one byte, if `ranks` of `all` ranks
+// are inside. A ring enters and leaves a cut once; a domain that lies partly inside sends that
+// part. In an all-to-all each rank sends its share of the byte to the ranks of other domains, and
+// the part for those outside crosses.
 double CrossingLoad(double ranks, double all, double per_domain, Traffic traffic) {
   if (ranks >= all) return 0;
   if (traffic == Traffic::kRing || all <= per_domain) return std::min(1.0, ranks / per_domain);
@@ -94,7 +95,7 @@ Bandwidth Interconnect::GroupShare(std::span<const PortRanks> group, int per_dom
 
 Bandwidth Interconnect::MessageShare(const Port& from, const Port& to, int concurrent) const {
   if (IsSingleSwitch(spec_)) return Bandwidth(kUnlimited);
-  // There is one device behind each port; the cuts between them are those of two ranks.
+  // The cuts between the ports are those of a group with one rank behind each.
   const std::vector<PortRanks> pair = {{from, 1}, {to, 1}};
   const Place start = PlaceOf(from.node);
   const Place goal = PlaceOf(to.node);

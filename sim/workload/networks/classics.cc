@@ -22,7 +22,7 @@ constexpr TransformerXlConfig kTransformerXlBase = {16, 512, 8, 192, 1};
 constexpr TransformerXlConfig kTransformerXlLarge = {18, 1024, 16, 384, 4};
 constexpr int64_t kLargestImage = 4096;
 
-// What a network is built from beside its name.
+// What a network is built from, besides its name.
 struct Choices {
   int64_t size = 0;
   AttentionBackend attention = AttentionBackend::kFlash;
@@ -32,7 +32,7 @@ struct Classic {
   std::string_view name;
   int64_t size;          // side of the published input; 0: no images
   int64_t smallest = 0;  // side below which a window would not fit
-  int64_t multiple = 1;  // sides that the network's halvings divide
+  int64_t multiple = 1;  // of which sides are multiples, as the network halves them
   Workload (*build)(const std::string& name, const Choices& choices);
 };
 

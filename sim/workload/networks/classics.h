@@ -10,14 +10,14 @@
 
 namespace stagecraft {
 
-// The workload called `name`, in any letter case; no value if it is none of ClassicNames(). Vision
-// models take the side of their square input as a suffix, "resnet50@160"; one image is one token of
-// the plan, whose sequence is 1. In networks of sequences a sample is a pair of a source and a
-// target sentence, each as long as the plan's sequence. Throws InputError for a suffix that does
-// not fit.
+// Returns the workload called `name`, in any letter case; no value if it is none of ClassicNames().
+// Vision models take the side of their square input as a suffix, "resnet50@160"; one image is one
+// token of the plan, whose sequence is 1. In networks of sequences a sample is a pair of a source
+// and a target sentence, each as long as the plan's sequence. Throws InputError for a suffix that
+// does not fit.
 std::optional<Workload> BuildClassic(const std::string& name, AttentionBackend attention);
 
-// As written in the catalogue, sorted.
+// Returns the names as written in the catalogue, sorted.
 std::vector<std::string> ClassicNames();
 
 }  // namespace stagecraft

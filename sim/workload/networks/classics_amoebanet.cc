@@ -53,7 +53,7 @@ Tensor ReluConvNorm(NetworkBuilder& net, Tensor x, int64_t channels, const Windo
   return net.BatchNorm(net.Convolution(net.Relu(x), channels, window));
 }
 
-// Two 1x1 convolutions see every other pixel, the second one those in between.
+// Of two 1x1 convolutions, the first sees every other pixel and the second those in between.
 Tensor FactorizedReduction(NetworkBuilder& net, Tensor x, int64_t channels) {
   x = net.Relu(x);
   const Tensor even = net.Convolution(x, channels / 2, Square(1, 2));

@@ -12,8 +12,8 @@
 namespace stagecraft {
 namespace {
 
-// Elements of `tensor` for each row of `op`, rounded up. A sequence is taken to have as many rows
-// as the operator.
+// Returns the elements of `tensor` for each row of `op`, rounded up. A sequence is taken to have as
+// many rows as the operator.
 int64_t PerRow(const Tensor& tensor, const Operator& op) {
   if (tensor.positions() == op.positions || tensor.positions() == 0) return tensor.channels;
   return DivideUp(tensor.elements(), op.positions);
@@ -110,7 +110,7 @@ Tensor NetworkBuilder::BatchNorm(Tensor in) {
   return Emit(std::move(op), {in}, in, {in});
 }
 
-// In place; the backward looks at the output.
+// Works in place; the backward reads the output.
 Tensor NetworkBuilder::Relu(Tensor in) {
   Operator op{.name = "relu", .in_features = in.channels};
   op.forward_elements = 2 * in.channels;
@@ -224,8 +224,8 @@ void NetworkBuilder::KeepTensors() {
   }
 }
 
-// A tensor with several readers gets as many gradients: each but the first is
-// added (read both, write the sum).
+// A tensor with several readers gets as many gradients: each but the first is added, which reads
+// both and writes the sum.
 void NetworkBuilder::SumForkedGradients() {
   for (const Value& value : values_) {
     if (value.readers < 2 || value.maker.layer < 0) continue;
@@ -247,7 +247,7 @@ void NetworkBuilder::SetBoundaries() {
     const int64_t rows = live[0].positions();
     const bool has_equal_rows = std::all_of(live.begin(), live.end(),
                                             [&](const Tensor& t) { return t.positions() == rows; });
-    // Maps of several sizes count as one row.
+    // Feature maps of several sizes count as one row.
     kind.boundary_positions = has_equal_rows ? rows : 1;
     for (const Tensor& tensor : live) {
       kind.boundary_features += has_equal_rows ? tensor.channels : tensor.elements();

@@ -19,7 +19,7 @@ namespace stagecraft {
 struct Tensor {
   int id = -1;
   int64_t channels = 0;
-  int64_t height = 0;  // of a tensor of sequences: 0, one row per token of the plan
+  int64_t height = 0;  // 0 for sequences, which have one row per token of the plan
   int64_t width = 0;
 
   int64_t positions() const { return height * width; }
@@ -46,8 +46,8 @@ class NetworkBuilder {
   explicit NetworkBuilder(std::string name) { workload_.name = std::move(name); }
 
   Tensor Input(int64_t channels, int64_t height, int64_t width);
-  // Closes the layer before. Layers of one name become one kind if everything in them is equal,
-  // otherwise "name", "name_2", ...
+  // Closes the layer that is open, and begins another. Layers of one name become one kind if
+  // everything in them is equal, otherwise "name", "name_2", ...
   void BeginLayer(std::string name, LayerRole role = LayerRole::kBlock);
 
   // Throws InputError if a window is larger than the input over which it slides.
@@ -56,12 +56,12 @@ class NetworkBuilder {
   Tensor Relu(Tensor in);  // in place
   Tensor MaxPool(Tensor in, const Window& window, bool rounds_up = false);
   Tensor AveragePool(Tensor in, const Window& window);
-  Tensor AdaptivePool(Tensor in, int64_t size);  // to size x size; nothing if it is already
+  Tensor AdaptivePool(Tensor in, int64_t size);  // to size x size; no operator if it is already
   Tensor Upsample(Tensor in, int64_t factor);
   Tensor Add(Tensor a, Tensor b);
   Tensor Concat(const std::vector<Tensor>& parts);
   Tensor Dropout(Tensor in);
-  Tensor Flatten(Tensor in) const;  // free: rows become channels
+  Tensor Flatten(Tensor in) const;  // costs nothing: rows become channels
   Tensor Linear(Tensor in, int64_t out, bool bias = true);
   // Applies dropout to the branch, adds it to the stream and normalises the sum: the post-norm
   // residual of a sequence.
@@ -74,11 +74,11 @@ class NetworkBuilder {
     return Relu(BatchNorm(Convolution(in, channels, window)));
   }
 
-  // Any other operator; positions, reads_layer_input and the names of what it keeps of its `inputs`
-  // are filled in. `keeps` are those that the backward needs.
+  // Adds any other operator. Its positions, reads_layer_input and the names of what it keeps of its
+  // `inputs` are filled in. `keeps` are the tensors that the backward needs.
   Tensor Emit(Operator op, const std::vector<Tensor>& inputs, Tensor out,
               const std::vector<Tensor>& keeps);
-  // The operator that made the tensor keeps it until the backward.
+  // Makes the operator that made the tensor keep it until the backward.
   void Keep(Tensor made);
   // Declares that parameters of the open layer belong to another layer.
   void TieParameters(int64_t count) { workload_.kinds.back().tied_parameters += count; }
@@ -86,7 +86,7 @@ class NetworkBuilder {
   // The number of operators in all layers so far.
   size_t operator_count() const;
 
-  // One sample is one token of the plan if `max_sequence` is 1.
+  // Returns the workload. One sample is one token of the plan if `max_sequence` is 1.
   Workload Finish(int64_t max_sequence, int64_t hidden, int64_t vocabulary);
 
  private:

@@ -138,7 +138,7 @@ Workload BuildSsd300(const std::string& name, int64_t size) {
   x = ResidualGroup(net, x, 1, 4, 2, true);
   x = ResidualGroup(net, x, 2, 6, 1, true);
   std::vector<Tensor> maps = {x};
-  // The last two extra blocks shrink by not padding.
+  // The last two extra blocks shrink the map because they do not pad.
   for (const auto& [middle, out, stride] : std::initializer_list<std::array<int64_t, 3>>{
            {256, 512, 2}, {256, 512, 2}, {128, 256, 2}, {128, 256, 1}, {128, 256, 1}}) {
     net.BeginLayer("extra");

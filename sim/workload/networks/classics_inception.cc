@@ -33,7 +33,7 @@ Tensor ModuleB(NetworkBuilder& net, Tensor in) {
   return net.Concat({three, twice, net.MaxPool(in, Square(3, 2))});
 }
 
-// 7x7 windows as rows and columns of seven.
+// Splits 7x7 windows into rows and columns of seven.
 Tensor ModuleC(NetworkBuilder& net, Tensor in, int64_t narrow) {
   net.BeginLayer("module_c");
   const Tensor one = net.ConvNormRelu(in, 192, Square(1));

@@ -52,13 +52,13 @@ Workload BuildAmoebaNetD(const std::string& name, const AmoebaNetConfig& config,
 Workload BuildGnmt(const std::string& name, int layers_per_side, bool shares_embedding);
 
 // Dai et al. 2019 on WikiText-103, as in NVIDIA's DeepLearningExamples. The plan's sequence is
-// `segment`, and as many tokens before it are attended to.
+// `segment`; attention also reaches as many tokens before it.
 struct TransformerXlConfig {
   int layers = 0;
   int64_t hidden = 0;
   int64_t heads = 0;
   int64_t segment = 0;
-  int64_t width_divisor = 1;  // of the embedding's width from cluster to cluster
+  int64_t width_divisor = 1;  // divides the embedding's width from cluster to cluster
 };
 Workload BuildTransformerXl(const std::string& name, const TransformerXlConfig& config);
 

@@ -28,8 +28,8 @@ Tensor Embed(NetworkBuilder& net, int64_t vocabulary, int64_t hidden) {
   return net.Emit(std::move(op), {}, Rows(hidden), {});
 }
 
-// One direction: one GEMM for the inputs of all time steps, then, step by step, the GEMM with the
-// last output. Two biases, as in cuDNN.
+// One direction of an LSTM layer: one GEMM for the inputs of all time steps, then, step by step,
+// the GEMM with the last output. There are two biases, as in cuDNN.
 Tensor Lstm(NetworkBuilder& net, Tensor in, int64_t hidden) {
   constexpr int64_t kGates = 4;
   const Tensor gates = net.Linear(in, kGates * hidden);
@@ -124,7 +124,7 @@ Workload BuildGnmt(const std::string& name, int layers_per_side, bool shares_emb
   net.BeginLayer("head", LayerRole::kHead);
   net.Loss(net.Linear(x, kGnmtVocabulary));
   Workload workload = net.Finish(kGnmtLongest, kGnmtHidden, kGnmtVocabulary);
-  workload.attention = AttentionBackend::kUnfused;  // no fused kernel adds
+  workload.attention = AttentionBackend::kUnfused;  // no kernel fuses additive attention
   return workload;
 }
 

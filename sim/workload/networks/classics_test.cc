@@ -14,8 +14,8 @@ Workload Classic(const std::string& name) {
   return BuildClassic(name, AttentionBackend::kFlash).value();
 }
 
-// Forward multiply-accumulates of one sample; training does three times as many
-// FLOPs, and a multiply-accumulate is two.
+// Returns the forward multiply-accumulates of one sample; training does three times as many FLOPs,
+// and a multiply-accumulate is two.
 double GigaMacs(const Workload& workload, int64_t sequence = 1) {
   return workload.TrainingFlopsPerToken(sequence).count() * static_cast<double>(sequence) / 6e9;
 }
@@ -27,7 +27,7 @@ const Operator& Named(const LayerKind& kind, const std::string& name) {
   throw InputError(kind.name + " has no " + name);
 }
 
-// Elements that a layer keeps per sample, each counted as one.
+// Returns the elements that a layer keeps per sample, each counted as one.
 int64_t SavedElements(const LayerKind& kind) {
   int64_t elements = 0;
   for (const Operator& op : kind.operators) {
@@ -65,7 +65,7 @@ TEST_P(PublishedTest, CountsParametersExactlyAndMultiplyAccumulatesWithinOnePerc
   EXPECT_EQ(net.layer(net.layer_count() - 1).role, LayerRole::kHead);
 }
 
-// Parameters and GFLOPS of torchvision's table of weights; CIFAR's of
+// Parameters and GFLOPS are from torchvision's table of weights, for CIFAR from
 // github.com/kuangliu/pytorch-cifar.
 INSTANTIATE_TEST_SUITE_P(Torchvision, PublishedTest,
                          testing::Values(Published{"vgg16", 138'357'544, 15.47},

@@ -11,16 +11,16 @@
 namespace stagecraft {
 namespace {
 
-// Words by frequency; the first cluster's logits include one per further cluster.
+// Words in each cluster, by frequency; the first cluster's logits include one per further cluster.
 constexpr std::array<int64_t, 4> kClusters = {19'997, 20'000, 160'000, 67'738};
 constexpr int64_t kVocabulary = 267'735;
-// Rows of 64 whose target is in a cluster. An estimate: only the first cluster's
-// share, over nine tenths, is known well, and it has most of the work.
+// Of 64 rows, those whose target is in a cluster. An estimate: only the first cluster's share, over
+// nine tenths, is known well, and it has most of the work.
 constexpr std::array<int64_t, 4> kRowsOf64 = {64, 2, 2, 1};
 
 Tensor Rows(int64_t channels) { return {-1, channels, 0, 0}; }
 
-// There are projections if the widths of clusters differ.
+// There are projections only if the widths of clusters differ.
 int64_t ProjectionParameters(const TransformerXlConfig& config) {
   if (config.width_divisor == 1) return 0;
   int64_t parameters = 0;

@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kLevels = 5;
 
-// 3x3 convolution, dropout of whole channels, instance norm, leaky ReLU. The
-// norm's statistics are of one image, but still come before its output.
+// A 3x3 convolution, dropout of whole channels, instance norm, and leaky ReLU. The norm's
+// statistics are of one image only, but still come before its output.
 Tensor Unit(NetworkBuilder& net, Tensor x, int64_t channels) {
   Window window = Square(3, 1, 1);
   window.bias = true;

@@ -57,7 +57,7 @@ LayerKind PredictionLayer(const DecoderConfig& config, AttentionBackend backend)
   return kind;
 }
 
-// The index of the block kind with such an MLP, added where it is the first.
+// Returns the index of the kind of block with such an MLP, which it adds if there is none yet.
 int KindOf(const DecoderConfig& config, Mlp mlp, std::optional<int>& index, Workload& workload) {
   if (!index.has_value()) {
     index = static_cast<int>(workload.kinds.size());

@@ -13,7 +13,7 @@ namespace stagecraft {
 
 enum class Activation { kGelu, kRelu, kSilu, kSquaredRelu };
 enum class NormKind { kLayer, kRms };
-enum class NormPlace { kBefore, kAfter };  // of attention and MLP; after: of their sums
+enum class NormPlace { kBefore, kAfter };  // norms before attention and MLP, or after their sums
 
 // The architecture of a decoder. Sizes are in elements and never padded: parameter counts equal the
 // published ones.
@@ -56,10 +56,10 @@ struct DecoderConfig {
   friend bool operator==(const DecoderConfig&, const DecoderConfig&) = default;
 };
 
-// The switches of a family, with all sizes zero: "gpt", "gpt_neox", "gptj", "opt", "mpt", "bloom",
-// "falcon", "phi", "llama", "internlm", "nemotron", "mistral", "phi3", "qwen2", "qwen3", "gemma",
-// "mixtral", "qwen2_moe", "qwen3_moe", "deepseek_v2", "deepseek_v3". Throws InputError for other
-// names.
+// Returns the switches of a family, with all sizes zero: "gpt", "gpt_neox", "gptj", "opt", "mpt",
+// "bloom", "falcon", "phi", "llama", "internlm", "nemotron", "mistral", "phi3", "qwen2", "qwen3",
+// "gemma", "mixtral", "qwen2_moe", "qwen3_moe", "deepseek_v2", "deepseek_v3". Throws InputError for
+// other names.
 DecoderConfig DecoderOfFamily(std::string_view family);
 
 // Replaces zeros in kv_heads, head_size, ffn, embedding_size and moe.ffn by what they stand for.
@@ -68,14 +68,14 @@ DecoderConfig DecoderOfFamily(std::string_view family);
 // GEMMs.
 DecoderConfig Completed(DecoderConfig config);
 
-// Every problem of a completed configuration as "field: got value, want ...".
+// Returns every problem of a completed configuration as "field: got value, want ...".
 std::vector<std::string> FindErrors(const DecoderConfig& config);
 
-// Layers are embedding, `layers` transformer blocks (equal except for those whose MLP is sparse),
-// prediction_layers further ones, and head (final norm, output projection, loss). Completes the
-// configuration; throws an InputError whose text starts with `name` if FindErrors() finds
-// something. Positions that only shift scores (ALiBi) cost nothing; sliding windows are taken as
-// wide as the sequence.
+// Builds a workload whose layers are embedding, `layers` transformer blocks (equal except for those
+// whose MLP is sparse), prediction_layers further ones, and head (final norm, output projection,
+// loss). Completes the configuration; throws an InputError whose text starts with `name` if
+// FindErrors() finds something. Positions that only shift scores (ALiBi) cost nothing; sliding
+// windows are taken as wide as the sequence.
 //
 // What is kept for the backward pass follows Korthikanti et al., "Reducing activation recomputation
 // in large transformer models", 2022, section 4: an unfused 16-bit GPT block keeps 34·hidden +
@@ -83,8 +83,8 @@ std::vector<std::string> FindErrors(const DecoderConfig& config);
 // its output, which the next GEMM keeps; a gated activation is one fused kernel.
 Workload BuildDecoder(const DecoderConfig& config, AttentionBackend attention, std::string name);
 
-// The vocabulary that Megatron-LM allocates: rounded up to `multiple` rows for each rank. All
-// arguments must be > 0.
+// Returns the vocabulary that Megatron-LM allocates: rounded up to `multiple` rows for each rank.
+// All arguments must be > 0.
 int64_t PaddedVocabulary(int64_t vocab, int tensor_parallel, int multiple = 128);
 
 }  // namespace stagecraft

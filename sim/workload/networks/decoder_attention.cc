@@ -26,8 +26,8 @@ Operator QueryKeyNorm(const DecoderConfig& config) {
   return op;
 }
 
-// Rotates its share of every query, and the one of the keys, and writes keys
-// that are whole: their plain part with a copy of the rotated one per head.
+// Rotates part of every query and of the keys, and writes whole keys: their plain part with a copy
+// of the rotated part for each head.
 Operator LatentRotary(const DecoderConfig& config) {
   const MlaConfig& mla = config.mla;
   const int64_t features = 2 * config.heads * mla.QuerySize();
@@ -64,7 +64,7 @@ size_t AddAttention(const DecoderConfig& config, AttentionBackend backend, size_
   if (config.qk_norm) last = layer.Add(QueryKeyNorm(config), {last});
   if (config.rotary_fraction > 0) last = layer.Add(Rotary(config), {last});
   const size_t attention = layer.Add(AttentionOperator(config, backend, query, key, key), {last});
-  // Values go around norm and rotation.
+  // Values bypass norm and rotation.
   if (last != qkv) layer.AddEdge(qkv, attention);
   return layer.Add(
       LinearOperator("projection", Split::kRow, query, config.hidden, config.projection_bias),

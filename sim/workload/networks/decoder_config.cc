@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// No published decoder comes near; beyond them 64-bit sums could overflow.
+// No published decoder comes near these limits; beyond them 64-bit sums could overflow.
 constexpr int64_t kMaxSize = 1'000'000'000;
 constexpr int64_t kMaxPredictionLayers = 16;
 constexpr double kMaxParameters = 1e15;

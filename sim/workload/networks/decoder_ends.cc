@@ -1,10 +1,10 @@
-// The first and the last layer.
+// The first and the last layer of a decoder.
 #include "sim/workload/networks/decoder_operators.h"
 
 namespace stagecraft {
 namespace {
 
-// The matrix of the output projection counts with the layer that owns it.
+// The parameters of the output projection count in the layer that owns them.
 size_t AddPrediction(const DecoderConfig& config, const std::string& suffix, bool is_copy,
                      size_t input, LayerBuilder& layer) {
   Operator matrix = LinearOperator("output_projection" + suffix, Split::kColumn,

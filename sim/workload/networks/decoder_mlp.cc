@@ -35,7 +35,7 @@ Operator Selection(const MoeConfig& moe) {
   return op;
 }
 
-// Sorts rows by expert, a copy per expert that they visit; or sums them again.
+// Sorts rows by expert, with a copy for each expert that they visit; or sums the copies up again.
 Operator Permutation(const DecoderConfig& config, std::string name) {
   Operator op = ElementwiseOperator(std::move(name), Split::kTokens, config.hidden, config.hidden);
   op.forward_elements = op.backward_elements = (1 + config.moe.experts_per_token) * config.hidden;

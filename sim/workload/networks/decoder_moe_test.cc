@@ -1,5 +1,5 @@
-// Mixtures of experts, latent attention and the other decoders that are not
-// plain: counts and FLOPs by hand.
+// Mixtures of experts, latent attention and whatever else makes decoders differ from plain ones:
+// counts and FLOPs by hand.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -148,7 +148,7 @@ TEST(DecoderMoeTest, LatentHeadSizeIsTheMeanOfQueriesAndValues) {
   EXPECT_EQ(Completed(Latent()).head_size, 5);
   DecoderConfig odd = Latent();
   odd.mla.value_size = 5;
-  odd.head_size = 99;  // is not asked
+  odd.head_size = 99;  // is not used
   EXPECT_EQ(Completed(odd).head_size, 6);
   const Operator attention = Find(BuildDecoder(Latent(), kFlash, "w").layer(1), "attention");
   EXPECT_EQ(attention.in_features, 2 * (6 + 6 + 4));
@@ -163,8 +163,8 @@ TEST(DecoderMoeTest, QueriesNeedNotBeCompressed) {
   EXPECT_EQ(block.Parameters(), 96 + 56 + 80 + 64 + 5 + 2 * 8 + 3 * 8 * 16);
 }
 
-// The further layer: a copied table of 32·8, two norms, 16·8 to join, a block,
-// a norm; the head multiplies by the vocabulary twice.
+// The further layer has a copied table of 32·8, two norms, 16·8 to join, a block, and a norm; the
+// head multiplies by the vocabulary twice.
 TEST(DecoderMoeTest, PredictionLayersShareTableAndHead) {
   DecoderConfig config = Mixtral();
   const Workload without = BuildDecoder(config, kFlash, "w");

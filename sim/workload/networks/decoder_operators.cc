@@ -67,8 +67,7 @@ Operator TableOperator(std::string name, Split split, int64_t rows, int64_t feat
   op.in_features = rows;
   op.out_features = features;
   op.parameters = rows * features;
-  // Reads a row, and the sum so far, and writes; backward adds the gradient to
-  // a row.
+  // Reads a row and, if it adds, the sum so far, and writes; backward adds the gradient to a row.
   op.forward_elements = (adds_to_input ? 3 : 2) * features;
   op.backward_elements = 3 * features;
   return op;

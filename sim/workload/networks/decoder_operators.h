@@ -33,7 +33,7 @@ class LayerBuilder {
   LayerKind kind_;
 };
 
-// Normalises `features` of each token; only hidden sizes need to be given.
+// Normalises `features` features of each token.
 Operator NormOperator(const DecoderConfig& config, std::string name, int64_t features);
 
 // A column-split GEMM reads whole tokens, a row-split one its share of the features; the kept input
@@ -42,7 +42,7 @@ Operator LinearOperator(std::string name, Split split, int64_t in, int64_t out, 
 
 Operator ElementwiseOperator(std::string name, Split split, int64_t in, int64_t out);
 
-// A lookup in a table of `rows`; further tables add to what is there.
+// A lookup in a table of `rows`; tables after the first add to what is there.
 Operator TableOperator(std::string name, Split split, int64_t rows, int64_t features,
                        bool adds_to_input);
 
@@ -94,13 +94,13 @@ size_t AddResidualBranch(const DecoderConfig& config, const std::string& name, s
 size_t AddOpSequence(const DecoderConfig& config, AttentionBackend backend, Mlp mlp, size_t stream,
                      LayerBuilder& layer);
 
-// Token, position and (if `token_types` > 0) segment tables, norm, dropout.
+// The layer with token, position and (if `token_types` > 0) segment tables, norm, and dropout.
 LayerKind EmbeddingLayer(const DecoderConfig& config, std::string name, int64_t token_types);
 
-// Final norm, output projection (tied or not) and loss.
+// The layer with the final norm, the output projection (tied or not) and the loss.
 LayerKind HeadLayer(const DecoderConfig& config);
 
-// Everything in a workload but its layers.
+// Returns everything in a workload but its layers.
 Workload WorkloadFacts(const DecoderConfig& config, AttentionBackend attention, std::string name);
 
 }  // namespace stagecraft

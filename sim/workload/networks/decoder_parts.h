@@ -13,7 +13,7 @@ struct MoeConfig {
   int64_t experts = 0;
   int64_t experts_per_token = 0;
   int64_t ffn = 0;            // inner size of one expert; 0: as in the dense MLP
-  int64_t shared_ffn = 0;     // of the MLP through which every row goes as well
+  int64_t shared_ffn = 0;     // inner size of an MLP through which every row goes as well
   bool shared_gate = false;   // that MLP's output is weighed by a gate (Qwen2-MoE)
   bool routing_bias = false;  // one number per expert balances the load (DeepSeek-V3)
   // Transformer blocks that keep the dense MLP, counted from 0, ascending; numbers beyond the last
@@ -28,9 +28,9 @@ struct MoeConfig {
 struct MlaConfig {
   int64_t query_rank = 0;   // 0: queries straight from the hidden vector
   int64_t kv_rank = 0;      // 0: no latent attention
-  int64_t plain_size = 0;   // of a head of queries and keys, not rotated
-  int64_t rotary_size = 0;  // of a head, rotated; keys share one over all heads
-  int64_t value_size = 0;   // of a head of values
+  int64_t plain_size = 0;   // part of a head of queries and keys that is not rotated
+  int64_t rotary_size = 0;  // part that is; all heads share that of the keys
+  int64_t value_size = 0;   // size of a head of values
   int64_t QuerySize() const { return plain_size + rotary_size; }
   friend bool operator==(const MlaConfig&, const MlaConfig&) = default;
 };

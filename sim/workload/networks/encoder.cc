@@ -44,7 +44,7 @@ size_t AddMaskedTokens(const DecoderConfig& block, size_t input, LayerBuilder& l
   return layer.Add(LossOperator("loss", block.vocab), {logits});
 }
 
-// The first token tells whether the second segment follows the first.
+// Predicts from the first token whether the second segment follows the first.
 void AddSegmentPrediction(int64_t hidden, size_t input, LayerBuilder& layer) {
   const auto add = [&](Operator op, size_t producer) {
     op.positions = 1;

@@ -1,5 +1,5 @@
-// Encoders: builds the workloads of BERT-like text encoders, vision
-// transformers and encoder-decoders from their sizes.
+// Builds the workloads of BERT-like text encoders, vision transformers and encoder-decoders from
+// their sizes.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace stagecraft {
 
-// What a text encoder predicts. kMaskedTokens: a transform, then the tied
-// vocabulary, for every token. kPretraining: that and whether two segments
-// belong together. kSpan: two numbers per token (SQuAD).
+// What a text encoder predicts. kMaskedTokens: every token, by a transform and the tied vocabulary.
+// kPretraining: that and whether two segments belong together. kSpan: two numbers per token
+// (SQuAD).
 enum class EncoderHead { kMaskedTokens, kPretraining, kSpan };
 
 // `block` has the sizes of a transformer block and of the tables; attention sees both directions.
@@ -25,15 +25,16 @@ struct EncoderConfig {
   friend bool operator==(const EncoderConfig&, const EncoderConfig&) = default;
 };
 
-// "bert" and "roberta" normalise sums, "megatron_bert" inputs and, once more, the last output. All
-// sizes of the block are zero. Throws InputError for other names.
+// Returns the switches of a family: "bert" and "roberta" normalise sums, "megatron_bert" normalises
+// inputs and, once more, the last output. All sizes of the block are zero. Throws InputError for
+// other names.
 EncoderConfig EncoderOfFamily(std::string_view family);
 
-// Every problem of a configuration whose block is completed.
+// Returns every problem of a configuration whose block is completed.
 std::vector<std::string> FindErrors(const EncoderConfig& config);
 
-// Layers are embedding, transformer blocks, head. Throws an InputError whose text starts with
-// `name` if FindErrors() finds something.
+// Builds a workload whose layers are embedding, transformer blocks and head. Throws an InputError
+// whose text starts with `name` if FindErrors() finds something.
 Workload BuildEncoder(const EncoderConfig& config, AttentionBackend attention, std::string name);
 
 // An image is cut into patches of one token each; a further token is classified.
@@ -48,7 +49,7 @@ struct VisionConfig {
   friend bool operator==(const VisionConfig&, const VisionConfig&) = default;
 };
 
-// The switches of a vision transformer, with all sizes but the defaults zero.
+// Returns the switches of a vision transformer, with all sizes zero except those with defaults.
 VisionConfig VisionTransformer();
 VisionConfig Completed(VisionConfig config);
 std::vector<std::string> FindErrors(const VisionConfig& config);
@@ -72,20 +73,20 @@ struct EncoderDecoderConfig {
   friend bool operator==(const EncoderDecoderConfig&, const EncoderDecoderConfig&) = default;
 };
 
-// "t5" (no biases, RMS norm, relative positions), "megatron_t5" (the GPT block
-// with learned positions, and a bias of the head).
+// Returns the switches of a family: "t5" (no biases, RMS norm, relative positions) or "megatron_t5"
+// (the GPT block with learned positions, and a bias of the head).
 EncoderDecoderConfig EncoderDecoderOfFamily(std::string_view family);
 EncoderDecoderConfig Completed(EncoderDecoderConfig config);
 std::vector<std::string> FindErrors(const EncoderDecoderConfig& config);
 
-// Layers: encoder_embedding, encoder blocks, decoder_embedding (after the final norm of the
-// encoder, with a copy of the token table), decoder blocks, head. From there on each layer hands on
-// the encoder's output beside its own. Rows of the boundary are exact if both sequences are given
-// or neither is.
+// Builds a workload with the layers encoder_embedding, encoder blocks, decoder_embedding (after the
+// final norm of the encoder, with a copy of the token table), decoder blocks, and head. From
+// decoder_embedding on each layer hands on the encoder's output beside its own. Rows of the
+// boundary are exact if both sequences are given or neither is.
 Workload BuildEncoderDecoder(const EncoderDecoderConfig& config, AttentionBackend attention,
                              std::string name);
 
-// Fixes the rows per sample of every operator that has none of its own, and of the boundary.
+// Sets the rows per sample of every operator that has none of its own, and of the boundary.
 void SetPositions(LayerKind& kind, int64_t positions);
 
 }  // namespace stagecraft

@@ -95,7 +95,7 @@ class Builder {
     return kind;
   }
 
-  // Queries of the decoder's tokens, keys and values of the encoder's output.
+  // Queries come from the decoder's tokens, keys and values from the encoder's output.
   size_t AddCrossAttention(size_t input, LayerBuilder& layer) const {
     const int64_t query = decoder_.heads * decoder_.head_size;
     const int64_t key = decoder_.kv_heads * decoder_.head_size;
@@ -135,8 +135,7 @@ class Builder {
   LayerKind DecoderEmbedding() const {
     LayerKind kind = EmbeddingLayer(decoder_, "decoder_embedding", 0);
     kind.tied_parameters = decoder_.vocab * decoder_.embedding_size;
-    // Megatron-LM and Hugging Face share both tables of tokens and positions,
-    // where positions are learned.
+    // If positions are learned, Megatron-LM and Hugging Face share the table of positions, too.
     if (decoder_.learned_positions) {
       kind.tied_parameters += (decoder_.max_sequence + decoder_.position_offset) * decoder_.hidden;
     }
@@ -154,7 +153,8 @@ class Builder {
     return kind;
   }
 
-  // The rows of both sides; their number is known, or as wide a row is doubled.
+  // The boundary has the rows of both sides if their number is known; otherwise its rows are twice
+  // as wide.
   void SetDecoderBoundary(LayerKind& kind) const {
     const bool has_both = config_.encoder_sequence > 0 && config_.decoder_sequence > 0;
     kind.boundary_features = has_both ? decoder_.hidden : 2 * decoder_.hidden;

@@ -62,7 +62,7 @@ TEST(EncoderTest, ParametersOfABertThatFitsInTheHead) {
   EXPECT_EQ(workload.layers, (std::vector<int>{0, 1, 1, 2}));
 }
 
-// Attention sees both sides: twice a decoder's.
+// Attention sees both sides, which takes twice the FLOPs of a decoder's.
 TEST(EncoderTest, BertAttendsBothWays) {
   const Workload workload = BuildEncoder(Bert(), kFlash, "w");
   EXPECT_DOUBLE_EQ(workload.TrainingFlopsPerToken(4).count(),
@@ -77,7 +77,8 @@ TEST(EncoderTest, HeadsPredictWordsOrSpans) {
   EXPECT_EQ(span.layer(3).Parameters(), 8 * 2 + 2);
   EXPECT_FALSE(span.tied_embeddings);
   config.head = EncoderHead::kPretraining;
-  // A pooler and whether the second segment follows, for the first token only.
+  // For the first token only, there are a pooler and a prediction whether the second segment
+  // follows.
   const Workload pretraining = BuildEncoder(config, kFlash, "w");
   EXPECT_EQ(pretraining.layer(3).Parameters(), 72 + 16 + 32 + 72 + 18);
   EXPECT_EQ(Find(pretraining.layer(3), "pooler").positions, 1);

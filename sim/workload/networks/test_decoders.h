@@ -20,7 +20,7 @@ struct DecoderSizes {
   int64_t max_sequence = 0;
 };
 
-// DecoderOfFamily() of these sizes, not completed.
+// Returns DecoderOfFamily() with these sizes, not completed.
 inline DecoderConfig SizedDecoder(std::string_view family, const DecoderSizes& sizes) {
   DecoderConfig config = DecoderOfFamily(family);
   config.layers = sizes.layers;

@@ -24,7 +24,7 @@ constexpr double kLongestMilliseconds = 3.6e6;
 constexpr double kMostBytes = 1LL << 44;
 constexpr int kMostStages = 1 << 20;
 
-// "node9" before "node10".
+// Orders ids by their numbers: "node9" comes before "node10".
 bool IdBefore(const std::string& a, const std::string& b) {
   return std::pair(a.size(), std::string_view(a)) < std::pair(b.size(), std::string_view(b));
 }
@@ -135,7 +135,7 @@ class Parser {
                       line.substr(0, 60)));
     }
     node.id = Trimmed(fields[0]);
-    // A description may hold the separator.
+    // A description may contain the separator.
     const char* const begin = fields[1].data();
     const std::string_view last = fields[fields.size() - 2];
     node.description = std::string_view(begin, last.data() + last.size() - begin);
@@ -154,7 +154,7 @@ class Parser {
     edges_.push_back({Trimmed(ends[0]), Trimmed(ends[1]), line_});
   }
 
-  // Nodes are in order of their ids from here on.
+  // From here on, nodes are in order of their ids.
   void ConnectEdges() {
     std::sort(graph_.nodes.begin(), graph_.nodes.end(),
               [](const ProfiledNode& a, const ProfiledNode& b) { return IdBefore(a.id, b.id); });
@@ -208,8 +208,8 @@ class Parser {
     std::sort(graph_.edges.begin(), graph_.edges.end());
   }
 
-  // Every node left has a producer that is left: going back from one must come
-  // to a node for the second time, which is on a cycle.
+  // Every node that is left has a producer that is left. So the way back from any of them comes to
+  // some node for the second time, and that one is on a cycle.
   [[noreturn]] void FailWithCycle(const std::vector<int>& place) const {
     std::vector<int> producer(place.size(), -1);
     for (const ProfiledEdge& edge : graph_.edges) {

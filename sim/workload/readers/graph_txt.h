@@ -15,10 +15,10 @@ struct ProfiledNode {
   std::string description;  // as PyTorch prints the module
   Duration forward;
   Duration backward;
-  Bytes activation;  // output of one minibatch; several outputs added up
+  Bytes activation;  // output for one minibatch; several outputs are added up
   Bytes parameters;
   int stage = -1;  // -1: the file assigns none
-  // Whether it loads data, whose time is not part of a step.
+  // Whether it loads data, whose time is not part of a training step.
   bool is_input() const { return description.starts_with("Input"); }
   friend bool operator==(const ProfiledNode&, const ProfiledNode&) = default;
 };
@@ -36,16 +36,16 @@ struct ProfiledGraph {
   std::vector<ProfiledEdge> edges;
 };
 
-// Throws InputError with the line for what is not a node or an edge, for numbers that are missing,
-// negative or not finite, for nodes or edges that occur twice, edges to nodes that do not occur,
-// and cycles.
+// Throws InputError with the line for lines that are neither a node nor an edge, for numbers that
+// are missing, negative or not finite, for nodes or edges that occur twice, edges to nodes that do
+// not occur, and cycles.
 ProfiledGraph ParseProfiledGraph(const std::string& text, const std::string& name_for_errors);
 ProfiledGraph ReadProfiledGraph(const std::string& path);
 
-// The graph as a workload: every operator becomes a layer, in the order of the graph. One sample is
-// the minibatch that was profiled, one row of a sequence of one. A layer hands on every output that
-// a later layer reads. Sizes are taken as those of 32-bit numbers. Throws InputError for fewer than
-// two operators besides inputs.
+// Returns the graph as a workload: every operator becomes a layer, in the order of the graph. One
+// sample is the minibatch that was profiled, as one row in a sequence of one. A layer hands on
+// every output that a later layer reads. Sizes are taken to be those of 32-bit numbers. Throws
+// InputError for fewer than two operators besides inputs.
 Workload ToWorkload(const ProfiledGraph& graph, const std::string& name);
 
 }  // namespace stagecraft

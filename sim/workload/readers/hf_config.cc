@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 using namespace hf_config_keys;
 
-// Null where the file does not say, which is then a missing key.
+// Returns null if the file does not name the family, whose key is then recorded as missing.
 const Family* FindFamily(ConfigReader& reader) {
   if (const Json* type = reader.Find("model_type")) {
     for (const Family& family : kFamilies) {
@@ -67,7 +67,7 @@ NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::s
   const auto nested = json.find("text_config");
   if (nested == json.end() || !nested->is_object()) return ReadNetwork(json, file_name);
   Json text = *nested;
-  // The tie is the one fact about the decoder that is kept beside it.
+  // Whether embeddings are tied is the one fact about the decoder that stands beside it.
   const auto tied = json.find("tie_word_embeddings");
   if (tied != json.end() && !text.contains("tie_word_embeddings")) {
     text["tie_word_embeddings"] = *tied;

@@ -27,7 +27,7 @@ using NetworkConfig =
 // with its accepted spellings.
 NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::string& file_name);
 
-// "llama", "bert", ...: for people.
+// Returns a name for people: "llama", "bert", ...
 const std::string& NetworkFamilyName(const NetworkConfig& config);
 
 Workload BuildNetwork(const NetworkConfig& config, AttentionBackend attention, std::string name);

@@ -87,7 +87,7 @@ void ReadSizes(ConfigReader& reader, const Family* family, DecoderConfig& config
   const std::string_view builder = family == nullptr ? "" : family->builder;
   for (const SizeField& field : kSizes) {
     const std::string_view name = field.name;
-    // Falcon's key for it has a meaning of its own.
+    // Falcon's key for it has another meaning.
     if (builder == "falcon" && name == "kv_heads") continue;
     bool is_needed = field.need == Need::kAlways;
     if (field.need == Need::kByFamily) {

@@ -21,7 +21,7 @@ EncoderHead HeadOf(const ConfigReader& reader) {
   return EncoderHead::kMaskedTokens;
 }
 
-// "relu", "gelu", "gated-gelu", "gated-silu".
+// Reads "relu", "gelu", "gated-gelu" or "gated-silu".
 void ReadFeedForward(const ConfigReader& reader, DecoderConfig& block) {
   const Json* value = reader.Find("feed_forward_proj");
   if (value == nullptr) return;
@@ -93,7 +93,7 @@ VisionConfig ReadVision(ConfigReader& reader, const Family& family) {
   VisionConfig config = VisionTransformer();
   for (const SizeField& field : kSizes) {
     const std::string_view name = field.name;
-    // Classes and tokens stand for these.
+    // The numbers of classes and tokens take the place of these.
     if (name == "vocab" || name == "max_sequence") continue;
     const bool is_needed = field.need == Need::kAlways || (name == "ffn" && family.needs_ffn);
     reader.Size(field.name, field.spellings, is_needed, config.block.*field.member);

@@ -1,4 +1,4 @@
-// What each family's config.json says that others' do not.
+// What the config.json of each family says and those of others do not.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // The keys of config.json as tables: which there are, how each is spelled and what it sets. Only
-// the hf_config sources include them; absent spellings are null.
+// the hf_config sources include this header. Absent spellings are null.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ enum class Network { kDecoder, kMoe, kLatentMoe, kEncoder, kEncoderDecoder, kVis
 struct Family {
   const char* model_type;
   const char* architecture;  // what the name of the class starts with
-  const char* builder;       // for DecoderOfFamily and its like
+  const char* builder;       // the name for DecoderOfFamily() and its like
   Network network = Network::kDecoder;
-  bool needs_ffn = true;     // false: 4 x hidden where absent
-  int64_t max_sequence = 0;  // where absent; 0: the key is needed
+  bool needs_ffn = true;     // false: 4 x hidden if absent
+  int64_t max_sequence = 0;  // if the key is absent; 0: it is needed
 };
 inline constexpr std::array<Family, 25> kFamilies = {{
     {"llama", "LlamaForCausalLM", "llama"},
@@ -52,7 +52,7 @@ inline constexpr std::array<Family, 25> kFamilies = {{
 
 enum class Need { kAlways, kByFamily, kNever };
 
-// One size and how frameworks spell it; Hugging Face first.
+// One size and how frameworks spell it, beginning with Hugging Face.
 struct SizeField {
   const char* name;
   int64_t DecoderConfig::*member;
@@ -128,24 +128,24 @@ inline constexpr std::array<ActivationName, 9> kActivations = {{
     {"relu2", Activation::kSquaredRelu},
 }};
 
-// Above one, or true, these change the network in ways that a dense one lacks.
+// Keys that make a network of experts, which is not dense, if they are above one or true.
 inline constexpr std::array<const char*, 3> kExperts = {"num_local_experts", "num_experts",
                                                         "n_routed_experts"};
 
 // The parts of reading that several networks share.
 
-// `family` is null if the file names none: then that key is already among the missing ones.
+// `family` is null if the file names none: then model_type is already among the missing keys.
 void ReadSizes(ConfigReader& reader, const Family* family, DecoderConfig& config);
 void ReadSwitches(const ConfigReader& reader, DecoderConfig& config);
 void ReadActivation(const ConfigReader& reader, const char* key, DecoderConfig& config);
-// Throws where one of the keys is true or above one.
+// Throws unless the key is absent, false or a number of at most one.
 void Refuse(const ConfigReader& reader, const char* key, const std::string& wanted);
 
 // Adds experts to what was read, and latent attention if the family has it.
 void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config);
 void ReadLatentAttention(ConfigReader& reader, DecoderConfig& config);
 
-// Whole networks; `family` is known.
+// These read whole networks. `family` is null only for a decoder that the file does not name.
 DecoderConfig ReadDecoder(ConfigReader& reader, const Family* family);
 EncoderConfig ReadEncoder(ConfigReader& reader, const Family& family);
 VisionConfig ReadVision(ConfigReader& reader, const Family& family);

@@ -7,9 +7,9 @@
 namespace stagecraft::hf_config_keys {
 namespace {
 
-// Transformer blocks that keep the dense MLP: those before `first`, those that the step leaves out,
-// and `others`. Qwen counts steps from one, DeepSeek from zero. If the number of layers is a typing
-// error, which is found later, the list is not made.
+// Returns the transformer blocks that keep the dense MLP: those before `first`, those that the step
+// leaves out, and `others`. Qwen counts steps from one, DeepSeek from zero. Of a number of layers
+// that is a typing error, which is found later, only the first kMostLayers are listed.
 std::vector<int64_t> DenseLayers(int64_t layers, int64_t first, int64_t step, bool from_one,
                                  std::vector<int64_t> others) {
   std::sort(others.begin(), others.end());

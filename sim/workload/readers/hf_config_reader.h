@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// The value as a user wrote it, cut to a readable length.
+// Returns the value as a user wrote it, cut to a readable length.
 std::string ShownJson(const nlohmann::json& value);
 
 class ConfigReader {
@@ -28,9 +28,9 @@ class ConfigReader {
   const Json* Find(const char* key) const;
   bool HasKey(const char* key) const { return json_.contains(key); }  // null or not
 
-  // Reads the first spelling that is present, a number of at least `low`; others must agree.
-  // `field` is the name that FindErrors() uses. Returns whether one is present; if none is, `value`
-  // stays, and the spellings are recorded as missing if they are needed.
+  // Reads the first spelling that is present, a number of at least `low`; others must agree with
+  // it. `field` is the name that FindErrors() uses. Returns whether one is present; if none is,
+  // `value` stays, and the spellings are recorded as missing if they are needed.
   bool Size(const char* field, Keys keys, bool is_needed, int64_t& value, int64_t low = 1);
   bool Size(const char* field, std::initializer_list<const char*> keys, bool is_needed,
             int64_t& value, int64_t low = 1) {
@@ -38,14 +38,15 @@ class ConfigReader {
   }
   // Leaves `value` as it is if the key is absent.
   void Switch(const char* key, bool& value) const;
-  // A number from 0 to 1.
+  // Reads a number from 0 to 1.
   void Fraction(const char* key, double& value) const;
-  // Whether any of the probabilities that are present is above zero.
+  // Sets `drops` to whether any of the probabilities that are present is above zero; without any,
+  // it stays.
   void Dropout(Keys keys, bool& drops) const;
   void Dropout(std::initializer_list<const char*> keys, bool& drops) const {
     Dropout(Keys(keys.begin(), keys.size()), drops);
   }
-  // Whole numbers from 0; empty if the key is absent.
+  // Returns whole numbers from 0 on; none if the key is absent.
   std::vector<int64_t> Indices(const char* key) const;
 
   void AddMissing(const std::string& spellings);

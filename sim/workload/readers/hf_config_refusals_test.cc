@@ -1,4 +1,4 @@
-// What is refused of each family's config.json, and in which words.
+// What is refused in each family's config.json, and in which words.
 #include <gtest/gtest.h>
 
 #include <string>

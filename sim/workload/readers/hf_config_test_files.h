@@ -68,7 +68,7 @@ inline Json Vision() {
           {"patch_size", 8}};
 }
 
-// The message that reading it throws.
+// Returns the message that reading it throws.
 inline std::string ErrorOf(const Json& json) {
   try {
     ParseHuggingFaceNetwork(json.dump(), "config.json");

@@ -1,4 +1,4 @@
-// A config.json of which a test wants the decoder.
+// Reads the decoder of a config.json, for tests.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace stagecraft {
 
-// ParseHuggingFaceNetwork() where only a decoder will do.
+// Like ParseHuggingFaceNetwork(), but throws InputError for a network that is no decoder.
 inline DecoderConfig ParseHuggingFaceConfig(const std::string& json_text,
                                             const std::string& file_name) {
   NetworkConfig network = ParseHuggingFaceNetwork(json_text, file_name);

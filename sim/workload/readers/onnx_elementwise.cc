@@ -18,7 +18,7 @@ constexpr std::string_view kKeepsOutput[] = {"Elu",  "Exp",     "LogSoftmax", "R
                                              "Selu", "Sigmoid", "Softmax",    "Sqrt",       "Tanh"};
 constexpr std::string_view kKeepsNothing[] = {"Cast",       "Dropout",   "Mean", "Neg",
                                               "ReduceMean", "ReduceSum", "Where"};
-// Gradients pass as they are, or there are none.
+// These have no kernel in the backward: gradients pass as they are, or there are none.
 constexpr std::string_view kNoBackward[] = {"Add",     "And",  "Ceil", "Equal", "Floor",
                                             "Greater", "Less", "Not",  "Or",    "Round",
                                             "Sign",    "Sub",  "Sum"};

@@ -18,7 +18,7 @@ struct Uses {
   int readers = 0;
 };
 
-// The nodes that begin a layer.
+// Returns the nodes that begin a layer.
 std::vector<size_t> LayerStarts(const OnnxTensors& tensors) {
   const auto& nodes = tensors.nodes();
   std::map<std::string, Uses> uses;

@@ -1,4 +1,4 @@
-// ONNX files as workloads.
+// Reads ONNX files as workloads.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace stagecraft {
 
-// The network as it would be trained: every floating-point initializer of more than one element is
-// a parameter. One sample is one token of the plan; the first size of the first input is the batch,
-// whose other sizes must be numbers (run ONNX's shape inference with fixed sizes first).
+// Returns the network as it would be trained: every floating-point initializer of more than one
+// element is a parameter. One sample is one token of the plan; the first size of the first input is
+// the batch, whose other sizes must be numbers (run ONNX's shape inference with fixed sizes first).
 //
-// A layer begins where only one tensor is still to be read, apart from those that no parameter has
-// touched (masks), and where that tensor forks or a GEMM begins: residual blocks and unbranched
-// convolutions are layers. The loss is not in such files and not counted; products of two
-// activations are counted as one GEMM of all their rows.
+// A layer begins at a node before which only one tensor is still to be read (tensors that no
+// parameter has touched, such as masks, do not count), if that tensor forks or the node is a GEMM:
+// residual blocks and unbranched convolutions are layers. The loss is not in such files and is not
+// counted; a product of two activations counts as one GEMM of all their rows.
 //
 // Throws an InputError that names the node and its op_type for unknown types, missing shapes, and
 // cycles.

@@ -28,7 +28,7 @@ class Model {
     for (const int64_t dim : dims) weight->add_dims(dim);
     return *this;
   }
-  // No `dims`: no value_info.
+  // If `dims` is empty, there is no value_info.
   Model& Node(const std::string& op_type, const std::vector<std::string>& inputs,
               const std::string& output, const Dims& dims) {
     auto* node = proto_.mutable_graph()->add_node();

@@ -147,7 +147,7 @@ void OnnxEmitter::Convolve(const onnx::NodeProto& node, bool is_transposed) {
   Add(node, std::move(op), inputs, inputs);
 }
 
-// Multiplies rows by a matrix. If the matrix is no weight (scores of attention) it is a GEMM
+// Multiplies rows by a matrix. If the matrix is not a weight (scores of attention), it is a GEMM
 // without parameters.
 void OnnxEmitter::Multiply(const onnx::NodeProto& node) {
   const std::vector<int64_t>& left = tensors_.Shaped(Input(node, 0), node).dims;
@@ -167,7 +167,7 @@ void OnnxEmitter::Multiply(const onnx::NodeProto& node) {
   Add(node, std::move(op), inputs, inputs);
 }
 
-// A matrix that is in the file has the sizes of its operand and its result.
+// Checks that a matrix that is in the file has the sizes of its operand and its result.
 void OnnxEmitter::CheckMatrix(const onnx::NodeProto& node, const Operator& op) const {
   const OnnxTensor& matrix = tensors_.at(node.input(1));
   if (!matrix.is_static || !matrix.has_shape || matrix.dims.size() < 2) return;
@@ -245,7 +245,7 @@ void OnnxEmitter::Copy(const onnx::NodeProto& node) {
   Add(node, std::move(op), Dynamic(node), {});
 }
 
-// A view is the same memory; its first operand is what is kept.
+// A view has the memory of its first operand, which is what is kept.
 void OnnxEmitter::View(const onnx::NodeProto& node) {
   const std::string& name = Input(node, 0);
   const auto found = made_.find(name);

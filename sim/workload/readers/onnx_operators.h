@@ -10,8 +10,8 @@
 
 namespace stagecraft {
 
-// Whether a node of this type multiplies matrices or looks up rows: what is worth a layer of its
-// own.
+// Returns whether a node of this type multiplies matrices or looks up rows, and so is worth a layer
+// of its own.
 bool IsOnnxProduct(const std::string& op_type);
 
 class OnnxEmitter {
@@ -19,7 +19,7 @@ class OnnxEmitter {
   // Keeps references to both.
   OnnxEmitter(const OnnxTensors& tensors, NetworkBuilder& net) : tensors_(tensors), net_(net) {}
 
-  // Adds a tensor that the network is given.
+  // Adds an input of the network.
   void AddInput(const std::string& name);
   // Appends the node to the open layer; views and reshapes append nothing. Throws InputError for
   // unknown types and shapes that do not fit.
@@ -37,9 +37,10 @@ class OnnxEmitter {
   void View(const onnx::NodeProto& node);
 
   const std::string& Input(const onnx::NodeProto& node, int index) const;
-  // The inputs that depend on the sample, from `first` on.
+  // Returns the inputs that depend on the sample, from `first` on.
   std::vector<Tensor> Dynamic(const onnx::NodeProto& node, int first = 0) const;
-  // Elements of a trained input; if an earlier node has counted them, they are tied.
+  // Returns the number of elements of a trained input; if an earlier node has counted them, they
+  // are tied.
   int64_t Parameters(const onnx::NodeProto& node, int index);
   int64_t Elements(const std::string& name, const onnx::NodeProto& node) const {
     return tensors_.ElementsPerSample(name, node);

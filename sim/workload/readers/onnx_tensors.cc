@@ -14,10 +14,10 @@
 namespace stagecraft {
 namespace {
 
-// What a Workload can count (sim/workload/workload_proto.cc has the same limit).
+// The most that a Workload can count (sim/workload/workload_proto.cc has the same limit).
 constexpr int64_t kMostElements = 1'000'000'000'000;
 
-// TensorProto.DataType of weights.
+// The values of TensorProto.DataType that weights have.
 bool IsFloatingPoint(int data_type) {
   return data_type == 1 || data_type == 10 || data_type == 11 || data_type == 16;
 }
@@ -136,8 +136,8 @@ void OnnxTensors::ReadShape(const onnx::ValueInfoProto& value) {
   found->second.has_shape = true;
 }
 
-// Free choices are made by place in the file, whose order is topological if the exporter followed
-// the standard.
+// Of the nodes that may come next, the first in the file does; its order is topological if the
+// exporter followed the standard.
 void OnnxTensors::SortNodes() {
   std::map<std::string, std::vector<int>> readers;
   std::vector<int> missing(static_cast<size_t>(graph_.node_size()));

@@ -12,17 +12,17 @@
 
 namespace stagecraft {
 
-// Elements of a tensor of these sizes, from dimension `first` on.
+// Returns the number of elements of a tensor of these sizes, from dimension `first` on.
 int64_t ElementsOf(const std::vector<int64_t>& dims, size_t first = 0);
 
 struct OnnxTensor {
   bool has_shape = false;
-  std::vector<int64_t> dims;  // the batch, where it has a name only, is 1
+  std::vector<int64_t> dims;  // the batch is 1 if it only has a name
   // Whether it is the same for every sample: initializers and what is computed from them.
   bool is_static = false;
   // Whether it is a floating-point initializer of more than one element, or computed from one.
   bool is_trained = false;
-  std::string initializer;  // a static tensor's, where it is computed from one only
+  std::string initializer;  // that of a static tensor, if it is computed from one only
 
   int64_t Elements() const;  // of the whole batch; needs a shape
 };
