@@ -48,4 +48,15 @@ std::optional<Number> ParseNumber(std::string_view text) {
   return number;
 }
 
+// Removes the number with which `text` begins, in decimal, and returns it. Returns no value, and
+// leaves `text` as it is, if it begins with none or with one that does not fit the type.
+template <typename Number>
+std::optional<Number> TakeNumber(std::string_view& text) {
+  Number number{};
+  const auto [stopped, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(stopped - text.data()));
+  return number;
+}
+
 }  // namespace stagecraft

@@ -59,5 +59,16 @@ TEST(TextTest, ANumberWithAPointMayBeInfiniteOrNone) {
   EXPECT_TRUE(std::isnan(ParseNumber<double>("nan").value()));
 }
 
+TEST(TextTest, ANumberIsTakenOffTheFront) {
+  std::string_view text = "12ms";
+  EXPECT_EQ(TakeNumber<int>(text), 12);
+  EXPECT_EQ(text, "ms");
+  EXPECT_EQ(TakeNumber<int>(text), std::nullopt);
+  text = "300,";
+  EXPECT_EQ(TakeNumber<int8_t>(text), std::nullopt);
+  EXPECT_EQ(text, "300,");
+  EXPECT_EQ(TakeNumber<double>(text), 300);
+}
+
 }  // namespace
 }  // namespace stagecraft

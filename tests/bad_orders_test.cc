@@ -186,7 +186,7 @@ TEST_F(BadOrdersTest, PlanFilesSayWhichOrderIsWrong) {
   const std::string head =
       "micro_batch: 1 global_batch: 2 sequence: 64 zero: 0 degrees { pp: 2 } order: CUSTOM ";
   const std::vector<std::pair<const char*, const char*>> plans = {
-      {"", "orders: got none, want one for each stage of a custom order"},
+      {"", "orders: got none, want one for each stage of a custom schedule"},
       {"orders: \"F0 F1 B0 B1\"", "want one for each of 2 stages"},
       {"orders: \"F0 F1 B0 B1\" orders: \"F0 B0 F1 X1\"", "orders[1]: got \"X1\""},
       {"orders: \"F0 F1 B0 B1\" orders: \"F0 B0 F1\"", "order: "},

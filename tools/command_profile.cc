@@ -1,7 +1,6 @@
 // profile: ops measured on a device become samples.
 #include <fmt/core.h>
 
-#include <charconv>
 #include <functional>
 #include <istream>
 #include <memory>
@@ -9,10 +8,12 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "sim/cluster/cluster_spec.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/profile/collective_sweep.h"
@@ -44,13 +45,12 @@ struct ProfileFlags {
 Duration ParseSeconds(const std::string& text) {
   if (text.empty()) return Duration::Max();
   constexpr double kMost = 1e8;
-  const char* const end = text.data() + text.size();
-  double seconds = 0;
-  const auto [unit, error] = std::from_chars(text.data(), end, seconds);
-  if (error != std::errc() || std::string(unit, end) != "s" || !(seconds > 0) || seconds > kMost) {
+  std::string_view unit = text;
+  const std::optional<double> seconds = TakeNumber<double>(unit);
+  if (!seconds || unit != "s" || !(*seconds > 0) || *seconds > kMost) {
     throw InputError("--budget: got \"" + text + "\", want seconds, as 540s");
   }
-  return Duration::Seconds(seconds);
+  return Duration::Seconds(*seconds);
 }
 
 ProfileRequest RequestFrom(const ProfileFlags& flags) {

@@ -1,14 +1,13 @@
 #include "sim/lowering/worker_messages.h"
 
+#include "costmodel/hash.h"
 #include "sim/lowering/exchange_devices.h"
 #include "sim/shard/shard.h"
 
 namespace stagecraft {
 
 size_t WorkerMessages::KeyHash::operator()(const Key& key) const {
-  constexpr size_t kMix = 0x9e3779b97f4a7c15ull;
-  return (static_cast<size_t>(key.from) * kMix ^ static_cast<size_t>(key.to)) * kMix +
-         static_cast<size_t>(key.index);
+  return TableHash().Add(key.from).Add(key.to).Add(key.index).value();
 }
 
 // A forward sends the output of the chunk's last layer, a backward the gradient of the output of

@@ -38,10 +38,10 @@ class Gossipers {
   bool Run() {
     for (int64_t left = pattern_.messages(); left > 0;) {
       SendAll();
-      if (under_way_.empty()) return false;
-      const int64_t pick = random_.Integer(0, static_cast<int64_t>(under_way_.size()) - 1);
-      const int sender = under_way_[pick];
-      under_way_.erase(under_way_.begin() + pick);
+      if (in_flight_.empty()) return false;
+      const int64_t pick = random_.Integer(0, static_cast<int64_t>(in_flight_.size()) - 1);
+      const int sender = in_flight_[pick];
+      in_flight_.erase(in_flight_.begin() + pick);
       Arrive(sender);
       --left;
     }
@@ -75,7 +75,7 @@ class Gossipers {
       }
       if (!may_send) continue;
       carried_[sender] = heard_[Pair(sender).from];
-      under_way_.push_back(sender);
+      in_flight_.push_back(sender);
     }
   }
 
@@ -90,7 +90,7 @@ class Gossipers {
 
   const MessagePattern& pattern_;
   Random random_;
-  std::vector<int> counts_, next_, under_way_;
+  std::vector<int> counts_, next_, in_flight_;
   std::vector<std::vector<bool>> heard_, carried_;
 };
 

@@ -42,7 +42,7 @@ EndlessOrder FromPasses(PassOrder passes) {
 
 }  // namespace
 
-int MiniBatchesUnderWay(std::span<const int> replicas) {
+int MiniBatchesInFlight(std::span<const int> replicas) {
   return static_cast<int>(DivideUp(ReplicasFrom(replicas, 0), replicas[0]));
 }
 
@@ -127,9 +127,9 @@ Stretch PipeDreamStretch(std::span<const int> replicas) {
 }
 
 Stretch DoubleBufferedStretch(int stages, int pipelines, int micro_batches) {
-  const int64_t under_way = int64_t{stages} * pipelines;
+  const int64_t in_flight = int64_t{stages} * pipelines;
   const auto half =
-      static_cast<int>(std::max<int64_t>(1, DivideUp(kSettling * under_way / 2, micro_batches)));
+      static_cast<int>(std::max<int64_t>(1, DivideUp(kSettling * in_flight / 2, micro_batches)));
   return {2 * half * micro_batches, 2 * half * micro_batches, 2 * micro_batches};
 }
 

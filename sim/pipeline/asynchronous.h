@@ -24,7 +24,7 @@ enum class WeightSync {
 };
 
 // Returns the mini-batches in flight per replica of the first stage (PipeDream's NOAM).
-int MiniBatchesUnderWay(std::span<const int> replicas);
+int MiniBatchesInFlight(std::span<const int> replicas);
 
 // What holds for every replica of a stage in the steady state.
 struct StageAsynchrony {

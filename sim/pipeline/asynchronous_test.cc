@@ -47,7 +47,7 @@ TEST(AsynchronousTest, TwoStagesAlternateForEver) {
 // VGG-16 as PipeDream published it: 15 replicas of the convolutions, one of the other layers.
 TEST(AsynchronousTest, Vgg16OnSixteenDevices) {
   const int replicas[] = {15, 1};
-  EXPECT_EQ(MiniBatchesUnderWay(replicas), 2);
+  EXPECT_EQ(MiniBatchesInFlight(replicas), 2);
   const StageAsynchrony first = AsynchronyOf(replicas, 0, kStashing);
   EXPECT_EQ(first.warmup, 1);
   EXPECT_EQ(first.versions, 2);
@@ -64,7 +64,7 @@ TEST(AsynchronousTest, Vgg16OnSixteenDevices) {
 // GNMT on four devices, one stage each.
 TEST(AsynchronousTest, GnmtStraight) {
   const int replicas[] = {1, 1, 1, 1};
-  EXPECT_EQ(MiniBatchesUnderWay(replicas), 4);
+  EXPECT_EQ(MiniBatchesInFlight(replicas), 4);
   for (int stage = 0; stage < 4; ++stage) {
     const StageAsynchrony own = AsynchronyOf(replicas, stage, kStashing);
     EXPECT_EQ(own.warmup, 3 - stage);
@@ -78,12 +78,12 @@ TEST(AsynchronousTest, GnmtStraight) {
 // PipeDream's ResNet-50, and a pipeline whose later stages have more replicas.
 TEST(AsynchronousTest, UnequalReplicasWarmUpByTheDevicesBehindThem) {
   const int resnet[] = {8, 4, 4};
-  EXPECT_EQ(MiniBatchesUnderWay(resnet), 2);
+  EXPECT_EQ(MiniBatchesInFlight(resnet), 2);
   EXPECT_EQ(AsynchronyOf(resnet, 0, kStashing).warmup, 1);
   EXPECT_EQ(AsynchronyOf(resnet, 1, kStashing).warmup, 1);
   EXPECT_EQ(AsynchronyOf(resnet, 2, kStashing).warmup, 0);
   const int widening[] = {1, 3};
-  EXPECT_EQ(MiniBatchesUnderWay(widening), 4);
+  EXPECT_EQ(MiniBatchesInFlight(widening), 4);
   EXPECT_EQ(AsynchronyOf(widening, 0, kStashing).staleness, 3);
 }
 

@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -13,25 +14,24 @@ namespace {
 constexpr std::string_view kLetters = "FBIW";  // by Phase
 constexpr std::string_view kBlanks = " \t\r\n";
 
-// Reads a number at the front of `text` and removes it; returns false if there is none or it does
-// not fit the type.
+// Reads the number with which `text` begins and removes it; returns false if there is none from 0
+// on.
 template <typename Integer>
-bool TakeNumber(std::string_view& text, Integer& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value < 0) return false;
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return true;
+bool Take(std::string_view& text, Integer& value) {
+  const std::optional<Integer> number = TakeNumber<Integer>(text);
+  value = number.value_or(-1);
+  return value >= 0;
 }
 
 bool ReadPass(std::string_view word, Pass& pass) {
-  if (!word.empty() && word[0] >= '0' && word[0] <= '9' && !TakeNumber(word, pass.chunk)) {
+  if (!word.empty() && word[0] >= '0' && word[0] <= '9' && !Take(word, pass.chunk)) {
     return false;
   }
   const size_t phase = word.empty() ? std::string_view::npos : kLetters.find(word[0]);
   if (phase == std::string_view::npos) return false;
   pass.phase = static_cast<Phase>(phase);
   word.remove_prefix(1);
-  return TakeNumber(word, pass.micro_batch) && word.empty();
+  return Take(word, pass.micro_batch) && word.empty();
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -19,15 +18,6 @@ namespace {
 constexpr std::string_view kBeside = ")OVERLAP_F_B";
 constexpr std::array<std::string_view, 7> kCommunication = {
     "UNSHARD", "RESHARD", "SEND_F", "RECV_F", "SEND_B", "RECV_B", "REDUCE_GRAD"};
-
-// Removes the number at the front of `text` and returns it; returns nothing if there is none.
-std::optional<int> TakeNumber(std::string_view& text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || number < 0) return {};
-  text.remove_prefix(static_cast<size_t>(end - text.data()));
-  return number;
-}
 
 struct Action {
   int part = 0;
@@ -47,13 +37,13 @@ std::optional<Phase> PhaseOf(std::string_view op) {
 
 std::optional<Action> ParseAction(std::string_view text) {
   Action action;
-  const std::optional<int> part = TakeNumber(text);
-  if (!part) return {};
+  const std::optional<int> part = TakeNumber<int>(text);
+  if (!part || *part < 0) return {};
   action.part = *part;
   const std::string_view op = text.substr(0, text.find_first_of("0123456789"));
   text.remove_prefix(op.size());
-  const std::optional<int> micro_batch = TakeNumber(text);
-  if (!text.empty()) return {};
+  const std::optional<int> micro_batch = TakeNumber<int>(text);
+  if (!text.empty() || micro_batch.value_or(0) < 0) return {};
   if (const std::optional<Phase> phase = PhaseOf(op)) {
     if (!micro_batch) return {};
     action.phase = *phase;
@@ -213,7 +203,8 @@ class Reader {
 bool IsPytorchCsv(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(", \t\r\n("), text.size()));
   constexpr std::string_view kInitials = "FBIWSRU";  // of passes and of communication
-  return TakeNumber(text).has_value() && !text.empty() && kInitials.find(text[0]) != kInitials.npos;
+  return TakeNumber<int>(text).value_or(-1) >= 0 && !text.empty() &&
+         kInitials.find(text[0]) != kInitials.npos;
 }
 
 PytorchSchedule ReadPytorchCsv(std::string_view text, const std::string& name) {

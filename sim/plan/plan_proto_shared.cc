@@ -53,8 +53,8 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   }
   const bool is_custom = IsCustom(plan.schedule);
   if (is_custom == (proto.orders_size() == 0)) {
-    place.Fail("orders", is_custom ? "got none, want one for each stage of a custom order"
-                                   : "got some, want them with order CUSTOM alone");
+    place.Fail("orders", is_custom ? "got none, want one for each stage of a custom schedule"
+                                   : "got some, want them with the pipeline schedule CUSTOM alone");
   }
   plan.placement = EnumFromProto(proto.placement(), Placement::kLooped, "placement", place);
   for (int stage = 0; stage < proto.orders_size(); ++stage) {

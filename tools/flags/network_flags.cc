@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
+#include <optional>
+#include <string_view>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
+#include "costmodel/text.h"
 #include "tools/verb/flags.h"
 
 namespace stagecraft {
@@ -20,13 +22,12 @@ constexpr double kMostRate = 1000;
 }
 
 double Number(const std::string& text, size_t begin, size_t end, double most) {
-  double value = 0;
-  const char* const last = text.data() + end;
-  const auto [at, error] = std::from_chars(text.data() + begin, last, value);
-  if (error != std::errc() || at != last || !(value >= 0 && value <= most)) {
+  const std::optional<double> value =
+      ParseNumber<double>(std::string_view(text).substr(begin, end - begin));
+  if (!value || !(*value >= 0 && *value <= most)) {
     Refuse(text, fmt::format("want numbers of 0 to {:g} in \"LINK@MILLISECONDS=RATE\"", most));
   }
-  return value;
+  return *value;
 }
 
 // Parallel links have one name.

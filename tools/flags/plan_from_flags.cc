@@ -1,13 +1,14 @@
 // Degrees, Build, BuildGiven: the job that the flags ask for.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "proto/plan.pb.h"
 #include "sim/cluster/cluster_notes.h"
 #include "sim/cluster/cluster_spec.h"
@@ -52,23 +53,19 @@ AttentionBackend ChooseAttention(const std::string& value) {
 // "1-8,12": layers 1 to 8 and 12.
 std::vector<LayerRange> ParseLayers(const std::string& flag, const std::string& text) {
   std::vector<LayerRange> ranges;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    int first = -1;
-    auto [next, error] = std::from_chars(at, end, first);
+  for (std::string_view rest = text; !rest.empty();) {
+    const int first = TakeNumber<int>(rest).value_or(-1);
     int last = first;
-    if (error == std::errc() && next < end && *next == '-') {
-      const auto ending = std::from_chars(next + 1, end, last);
-      next = ending.ptr;
-      error = ending.ec;
+    if (rest.starts_with('-')) {
+      rest.remove_prefix(1);
+      last = TakeNumber<int>(rest).value_or(-1);
     }
-    const bool ends = next == end || (*next == ',' && next + 1 < end);
-    if (error != std::errc() || !ends || first < 0 || last < first || last > kMostLayers) {
+    const bool ends = rest.empty() || (rest[0] == ',' && rest.size() > 1);
+    if (!ends || first < 0 || last < first || last > kMostLayers) {
       throw InputError(fmt::format("{}: got \"{}\", want layers such as 1-8,12", flag, text));
     }
     ranges.push_back({first, last - first + 1});
-    at = next == end ? end : next + 1;
+    if (!rest.empty()) rest.remove_prefix(1);
   }
   return ranges;
 }

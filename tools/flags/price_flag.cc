@@ -2,12 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -36,17 +37,13 @@ std::vector<double> PriceFlag::Build(const Cluster& cluster) const {
   std::map<std::string, double> by_device;
   for (const std::string& text : prices_) {
     const size_t equals = text.find('=');
-    double price = 0;
-    if (equals != std::string::npos) {
-      const char* end = text.data() + text.size();
-      const auto [last, error] = std::from_chars(text.data() + equals + 1, end, price);
-      if (error != std::errc() || last != end || !std::isfinite(price)) price = 0;
-    }
-    if (!(price > 0)) {
+    std::optional<double> price;
+    if (equals != std::string::npos) price = ParseNumber<double>(text.substr(equals + 1));
+    if (!price || !std::isfinite(*price) || *price <= 0) {
       throw InputError(fmt::format("--price: got \"{}\", want GPU=USD_PER_HOUR above 0", text));
     }
     const std::string device = DeviceId(text.substr(0, equals), cluster);
-    if (!by_device.emplace(device, price).second) {
+    if (!by_device.emplace(device, *price).second) {
       throw InputError(fmt::format("--price: {} has two prices", device));
     }
   }

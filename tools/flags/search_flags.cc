@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -57,11 +56,9 @@ Args ScheduleNames() {
 
 Budget ParseBudget(const std::string& text) {
   Budget budget;
-  for (const std::string_view part : SplitAt(text, ',')) {
-    double number = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-    const std::string_view unit(end, part.data() + part.size());
-    if (error != std::errc() || !(number > 0) || number > 1e12) RefuseBudget(text);
+  for (std::string_view unit : SplitAt(text, ',')) {
+    const double number = TakeNumber<double>(unit).value_or(0);
+    if (!(number > 0) || number > 1e12) RefuseBudget(text);
     if (unit == "s" && budget.seconds == 0) {
       budget.seconds = number;
     } else if (unit == "evals" && budget.evaluations == 0 && number == std::floor(number)) {

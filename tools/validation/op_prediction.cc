@@ -1,12 +1,14 @@
 #include "tools/validation/op_prediction.h"
 
-#include <charconv>
 #include <numeric>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/text.h"
 #include "sim/engine/sim_executor.h"
 #include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/order_times.h"
@@ -80,16 +82,12 @@ ShardSpec LayerShard(const MeasuredRow& row, const Cluster& cluster) {
 // Reads T_F, T_B, T_W and T_comm, in milliseconds.
 std::vector<double> StageTimes(const std::string& text) {
   std::vector<double> times;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    double time = 0;
-    const auto [next, error] = std::from_chars(at, end, time);
-    if (error != std::errc() || !(time >= 0 && time < 1e9) || (next != end && *next != ',')) break;
-    times.push_back(time);
-    at = next == end ? end : next + 1;
+  for (const std::string_view part : SplitAt(text, ',')) {
+    const std::optional<double> time = ParseNumber<double>(part);
+    if (!time || !(*time >= 0 && *time < 1e9)) break;
+    times.push_back(*time);
   }
-  if (times.size() != 4 || at != end) {
+  if (times.size() != 4 || SplitAt(text, ',').size() != 4) {
     throw InputError("stage times \"" + text + "\" are not four numbers of milliseconds");
   }
   return times;
@@ -136,8 +134,8 @@ double PredictBubbleRate(const MeasuredRow& row) {
   const int64_t per_pass = std::max<int64_t>(row.micro_batch, 1) * std::max<int64_t>(row.dp, 1);
   const int64_t micro_batches = row.global_batch / per_pass;
   const RowSchedule schedule = ScheduleOfRow(row.schedule);
-  const int64_t chunks =
-      schedule.name == PipelineSchedule::kInterleaved ? row.interleave : LeastChunks(schedule.name);
+  const ChunkCount allowed = TraitsOf(schedule.name).chunks;
+  const int64_t chunks = allowed.most > allowed.least ? row.interleave : allowed.least;
   if (micro_batches < 1 || row.pp < 1 || chunks < 1 || row.pp > kMostPasses ||
       chunks > kMostPasses || micro_batches > kMostPasses / (row.pp * chunks)) {
     throw InputError("stages, chunks and micro-batches do not make a pipeline");

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -19,17 +18,13 @@ namespace {
 // Reads the blocks of each stage: "3,4,4,3" or "3|4|4|3".
 std::vector<int> StageBlocks(const std::string& text) {
   std::vector<int> blocks;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (at < end) {
-    int count = 0;
-    const auto [next, error] = std::from_chars(at, end, count);
-    const bool is_last = next == end;
-    if (error != std::errc() || count < 0 || (!is_last && *next != ',' && *next != '|')) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::optional<int> count = TakeNumber<int>(rest);
+    if (!count || *count < 0 || !(rest.empty() || rest[0] == ',' || rest[0] == '|')) {
       throw InputError("layers per stage \"" + text + "\" are not numbers");
     }
-    blocks.push_back(count);
-    at = is_last ? end : next + 1;
+    blocks.push_back(*count);
+    if (!rest.empty()) rest.remove_prefix(1);
   }
   return blocks;
 }
