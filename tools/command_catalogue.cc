@@ -75,7 +75,7 @@ Listing ListGpus() {
 }
 
 Listing ListNodes() {
-  constexpr size_t kNodeName = 32;  // what is left of a line
+  constexpr size_t kNodeName = 32;  // characters that other columns leave of a line
   Listing list;
   list.columns = {{"id", "id"},
                   {"gpu", "GPU"},
@@ -125,7 +125,7 @@ Listing ListModels() {
   return list;
 }
 
-// One row per value, so that each stands beside its origin.
+// Lists one row per value, so that its origin can be shown beside it.
 Listing ListStacks() {
   Listing list;
   list.columns = {{"stack", "stack"}, {"key", "key"}, {"value", "value"}, {"origin", "origin"}};
@@ -138,7 +138,7 @@ Listing ListStacks() {
   return list;
 }
 
-// Keeps the rows of one entry, by its first column or another name of it.
+// Keeps only the rows of the entry that has `id` in its first column or among its aliases.
 void KeepOnly(const std::string& id, Listing& list) {
   Json kept = Json::array();
   Args known;
@@ -154,7 +154,7 @@ void KeepOnly(const std::string& id, Listing& list) {
   list.rows = std::move(kept);
 }
 
-// Two such nodes on one switch, or one that has no interfaces.
+// Returns two nodes of this type on one switch, or one node if it has no network interfaces.
 Cluster PairOf(const std::string& id) {
   const NodeType& type = NodeCatalogue::Embedded().Get(id, "ID").type;
   return Cluster(id, {{type, type.nics > 0 ? 2 : 1}});
@@ -195,7 +195,7 @@ Listing List(const std::string& what) {
 struct CatalogueFlags {
   std::string list, id;
   bool topology = false, json = false;
-  bool quiet = false;  // there is nothing to be quiet about
+  bool quiet = false;  // accepted, though nothing is printed that it could suppress
 };
 
 void Register(Flags& flags, CatalogueFlags& values) {

@@ -15,7 +15,7 @@ struct Outcome {
   std::string out, err;
 };
 
-// As main does: an InputError is exit code 2.
+// Runs catalogue as main() does: an InputError is exit code 2.
 Outcome Call(const Args& args) {
   std::istringstream in;
   std::ostringstream out, err;

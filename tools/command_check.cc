@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kSchema = 1;
 
-// The kinds of file that it tells apart.
+// Returns a sentence that lists the kinds of file that check tells apart.
 std::string KindSentence() {
   std::string sentence = "It tells these kinds of file:";
   for (const std::string& kind : KindNames()) {
@@ -65,7 +65,7 @@ nlohmann::ordered_json ToJson(const std::vector<Verdict>& verdicts) {
 struct CheckFlags {
   Args files;
   std::string model, cluster;
-  bool json = false, quiet = false;  // verdicts on stderr are errors, which remain
+  bool json = false, quiet = false;  // quiet suppresses nothing: what goes to stderr are errors
 };
 
 void Register(Flags& flags, CheckFlags& values) {

@@ -36,7 +36,7 @@ struct Outcome {
   std::string out, err;
 };
 
-// As main does: an InputError is exit code 2.
+// Runs check as main() does: an InputError is exit code 2.
 Outcome Call(const Args& args) {
   std::istringstream in;
   std::ostringstream out, err;
@@ -60,7 +60,7 @@ std::string Write(const std::string& name, const std::string& contents) {
   return path;
 }
 
-// The smallest pipeline that has everything: two stages, sends.
+// The smallest pipeline that sends anything: one of two stages.
 struct Example {
   TimedSchedule timed;
   Timeline timeline;
@@ -139,7 +139,7 @@ TEST(CommandCheckTest, EveryKindOfFileIsRecognisedByItsContent) {
               "measured rows, 1 rows, 1 of them scored");
 }
 
-// They name NCCL's version, as logs of nccl-tests do.
+// Traces of PyTorch name NCCL's version, as logs of nccl-tests do.
 TEST(CommandCheckTest, TracesOfPytorchJobsAreTraces) {
   const std::string job =
       R"({"distributedInfo": {"backend": "nccl", "nccl_version": "2.21.5"}, "displayTimeUnit": "ms",
@@ -149,7 +149,7 @@ TEST(CommandCheckTest, TracesOfPytorchJobsAreTraces) {
   ExpectSound(Write("kineto.json", job + trace.substr(events)), "Chrome trace, ");
 }
 
-// Also those that only the binary reads.
+// Also the tables that only this program reads.
 TEST(CommandCheckTest, EveryTableInTheBinaryIsSound) {
   int tables = 0;
   for (const std::string_view name : EmbeddedFileNames()) {
@@ -165,7 +165,7 @@ TEST(CommandCheckTest, TheExampleClusterIsSound) {
   ExpectSound("data/clusters/two_halls.yaml", "cluster, 128 GPUs: 8 x dgx-h100");
 }
 
-TEST(CommandCheckTest, PlansAreCheckedWholeWhereWorkloadAndClusterAreGiven) {
+TEST(CommandCheckTest, PlansAreCheckedWhollyIfWorkloadAndClusterAreGiven) {
   const std::string path = Write("whole.yaml", kPlan);
   const Args rest = {"--model", "megatron:6x1024x16", "--cluster"};
   const Outcome good = Call({path, rest[0], rest[1], rest[2], "h100-sxm:2x8"});
@@ -184,7 +184,7 @@ void ExpectUnsound(const std::string& path, const std::string& want) {
   EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
 }
 
-TEST(CommandCheckTest, UnsoundFilesAreOneSentenceEach) {
+TEST(CommandCheckTest, EachUnsoundFileIsReportedInOneSentence) {
   ExpectUnsound(Write("x.yaml", "degrees: {tp: 0}\nmicro_batch: 1\nglobal_batch: 1\nsequence: 1\n"),
                 "degrees.tp: got 0");
   ExpectUnsound(Write("x.textproto", "stages { chunks { first: 0"), "want a PlanProto");
@@ -218,7 +218,7 @@ TEST(CommandCheckTest, TimelinesThatBreakTheirScheduleAreUnsound) {
 
 using PerfettoTrace = perfetto::protos::Trace;
 
-// The example's trace after `spoil` has had its way with it.
+// Returns the example's trace, changed by `spoil`.
 std::string Spoiled(const std::function<void(PerfettoTrace&)>& spoil) {
   PerfettoTrace trace;
   trace.ParseFromString(PerfettoBytes());
@@ -272,7 +272,7 @@ TEST(CommandCheckTest, PerfettoTracesThatViewersMustGuessAtAreUnsound) {
           trace.add_packet();
         }),
         "no slices");
-  // A counter value on a track of slices, described before it or behind it.
+  // A counter value on a track of slices whose description comes before or after it.
   for (const bool is_first : {true, false}) {
     check("p9.pftrace", Spoiled([&](auto& trace) {
             perfetto::protos::TracePacket value, track;
@@ -303,7 +303,7 @@ TEST(CommandCheckTest, ChromeTracesWhoseSlicesDoNotNestAreUnsound) {
   ExpectUnsound(Write("c8.json", "{\"traceEvents\": 3}"), "traceEvents: got none");
 }
 
-// [outer 0..9 [inner 2..5]], with the ends before the beginnings.
+// The slices [outer 0..9 [inner 2..5]], with their end events listed before their begin events.
 TEST(CommandCheckTest, ChromeSlicesPairByTime) {
   const auto event = [](const char* phase, int microseconds) {
     return std::string("{\"ph\":\"") + phase + "\",\"ts\":" + std::to_string(microseconds) +

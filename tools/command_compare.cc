@@ -1,4 +1,4 @@
-// compare: what was measured against what was predicted, a step's timeline or the
+// compare: compares what was measured with what was predicted: the timeline of a step, or the
 // collectives of a network.
 #include <fmt/core.h>
 
@@ -70,7 +70,8 @@ TimelineFile ReadTimeline(const std::string& path) {
   return {path, TimelineRecordFromProto(proto, path)};
 }
 
-// The schedule is that of both files; what ops took is known of the prediction alone.
+// `schedule` is that of both files. `with_ops`: the file says how long each op takes, as only
+// predictions do.
 TraceView ViewOf(const TimelineFile& file, const Schedule& schedule, const Json& header,
                  bool with_ops) {
   TraceInput input{.schedule = schedule, .timeline = file.record.timeline};
@@ -99,7 +100,7 @@ bool IsFolded(const Schedule& schedule) {
                      [](const RankInfo& rank) { return rank.multiplicity > 1; });
 }
 
-// Throws where the two are not of one schedule.
+// Throws InputError if the two timelines are not of the same schedule.
 void CheckSchedules(const TimelineFile& predicted, const TimelineFile& measured) {
   const Schedule& want = predicted.record.schedule;
   const Schedule& got = measured.record.schedule;

@@ -29,7 +29,7 @@ std::string Logs(const std::string& name) {
          name;
 }
 
-TEST(CommandCompareTest, WhatIsMissingIsSaid) {
+TEST(CommandCompareTest, MissingInputIsRefused) {
   std::istringstream in;
   std::ostringstream out, err;
   EXPECT_THROW(RunCompare({"--network", "x.log"}, in, out, err), InputError);
@@ -108,7 +108,7 @@ TEST_F(CollectiveVerbTest, AModelIsAtHomeOnlyWhereItWasFitted) {
   EXPECT_EQ(NetworkModel::Read(Path("m.pb")).home(), "dgx-h100:1");
 }
 
-// A cluster's file names a site by itself, wherever it lies.
+// The name of a cluster file is the name of the site, whatever folder the file is in.
 TEST_F(CollectiveVerbTest, ASiteHasNoFolder) {
   const std::string cluster =
       Write("lab.textproto", "node_groups { count: 1 node_type: \"dgx-h100\" }");
@@ -117,8 +117,8 @@ TEST_F(CollectiveVerbTest, ASiteHasNoFolder) {
   EXPECT_EQ(Read(Path("m.textproto")).find(folder_.string()), std::string::npos);
 }
 
-// A log with `rows` sizes, doubling from 1 MiB, each of which takes `times` as long as a latency
-// of 12 us and 150 GB/s make it.
+// Returns a log with `rows` sizes, doubling from 1 MiB, each of which takes `times` as long as at a
+// latency of 12 us and 150 GB/s.
 std::string LogOf(int rows, double times) {
   std::string log = kLog;
   const std::string row = log.substr(log.rfind("     1048576"));
@@ -131,7 +131,8 @@ std::string LogOf(int rows, double times) {
   return log;
 }
 
-// Rows that are far from all that the shipped model knows show that those of the site help.
+// One or two rows are too few to tell whether they help. Eight rows show that they do if they are
+// far from all that the shipped model knows.
 TEST_F(CollectiveVerbTest, FewRowsOfASiteAreWeighedAgainstTheShippedModel) {
   for (const int rows : {1, 2}) {
     const std::string few = Write("few.log", LogOf(rows, 1));

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What every verb says of itself.
+// Returns the name, the summary and the flags of every verb.
 Json DescribeVerbs() {
   Json verbs = Json::array();
   for (const Command& command : Commands()) {
@@ -35,7 +35,7 @@ int RunCompletion(const Args& args, std::istream&, std::ostream& out, std::ostre
   Flags flags("completion",
               "Prints a script with which a shell completes verbs, flags and values.");
   std::string shell;
-  bool quiet = false;  // there is nothing to be quiet about
+  bool quiet = false;  // accepted, though nothing is printed that it could suppress
   flags.AddExample("completion bash > ~/.local/share/bash-completion/completions/stagecraft");
   flags.AddExample("completion zsh > ~/.zfunc/_stagecraft");
   flags.In(FlagTopic::kInput)

@@ -56,7 +56,7 @@ Args ModelNames() {
   return names;
 }
 
-// "all" or names between commas; in the order of ModelKind.
+// Parses "all", or names separated by commas. The result is in the order of ModelKind.
 std::vector<ModelKind> ParseModels(const std::string& text) {
   const Args names = ModelNames();
   std::set<ModelKind> chosen;
@@ -73,7 +73,7 @@ std::vector<ModelKind> ParseModels(const std::string& text) {
   return {chosen.begin(), chosen.end()};
 }
 
-// What flags ask of each other.
+// Throws InputError for flags that are missing, out of range or contradict each other.
 void CheckFlags(const EvaluateFlags& flags, const std::vector<ModelKind>& models) {
   const auto has = [&](ModelKind kind) {
     return std::find(models.begin(), models.end(), kind) != models.end();
@@ -110,7 +110,7 @@ void CheckFlags(const EvaluateFlags& flags, const std::vector<ModelKind>& models
   if (!flags.report.empty()) CheckOutputPath("--report", flags.report, {".html"});
 }
 
-// Every model must have been judged by something.
+// Throws InputError if there is a model that no sample judges.
 void CheckSomethingIsLeft(const AccuracyReport& evaluation) {
   for (const Accuracy& all : evaluation.experiment.overall_rows) {
     if (all.rows > 0) continue;
@@ -126,7 +126,7 @@ AccuracyReport Evaluate(const EvaluateFlags& flags, std::ostream& err) {
   evaluation.models = ParseModels(flags.models);
   CheckFlags(flags, evaluation.models);
   std::optional<LearnedModel> model;
-  // What it was fitted to would be judged by itself.
+  // Samples that the model was fitted to would be predicted by their own measured times.
   if (!flags.cost_model.empty()) {
     model.emplace(LearnedModel::Read(flags.cost_model).WithoutMeasured());
   }
@@ -156,7 +156,7 @@ bool Exceeds(const Experiment& experiment, double max_error) {
                      });
 }
 
-// --network leaves these without meaning.
+// Refuses flags that have no meaning with --network.
 void RefuseKernelFlags(const Flags& flags) {
   for (const char* const flag : {"--samples", "--models", "--report", "--by-size"}) {
     if (!flags.IsGiven(flag)) continue;
@@ -164,7 +164,7 @@ void RefuseKernelFlags(const Flags& flags) {
   }
 }
 
-// And --samples this.
+// Refuses the flag that has no meaning without --network.
 void RefuseNetworkFlag(const Flags& flags) {
   if (!flags.IsGiven("--min-bytes")) return;
   throw InputError("--min-bytes: got it without --network, want it with --network alone");

@@ -1,4 +1,4 @@
-// The verb in process, on a table of two GPUs with forty products each.
+// evaluate, run in the test's process on a table of two GPU types with forty GEMMs each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace stagecraft {
 namespace {
 
-// Why `page` is no well-formed XML; "" where it is. Knows what the page has:
+// Returns why `page` is not well-formed XML; "" if it is. Knows only what the page contains:
 // elements, attributes in double quotes, one doctype.
 std::string FindBadMarkup(const std::string& page) {
   std::vector<std::string> open;
@@ -40,7 +40,7 @@ std::string FindBadMarkup(const std::string& page) {
 
 class EvaluateTest : public SampleVerbTest {
  protected:
-  // The report without what the clock decides.
+  // Returns the report without its wall time.
   nlohmann::json Report(Args args) {
     nlohmann::json report = Json(RunEvaluate, std::move(args));
     EXPECT_GE(report["wall_ms"].get<double>(), 0);
@@ -135,12 +135,13 @@ TEST_F(EvaluateTest, CalibrationStandsBesideWhatItWasWithout) {
     said += sentence.starts_with("calibration makes ") ? 1 : 0;
   }
   EXPECT_EQ(said, worse);
-  // Twenty draws of five of forty rows: what is left is nearly all.
+  // In twenty draws, five of forty rows are taken out; those that are left are nearly all rows.
   EXPECT_NEAR(report["overall"]["shipped"]["uncalibrated"]["mape"],
               plain["overall"]["shipped"]["mape"].get<double>(), 1);
 }
 
-// Twenty rows of a site make its collectives worse where few of them tell of its groups.
+// Twenty rows of a site make predictions of its collectives worse for groups that few of the rows
+// belong to.
 TEST_F(EvaluateTest, ASitesCollectivesWithAndWithoutTwentyOfItsRows) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const std::string table =
@@ -288,7 +289,8 @@ std::string Collectives(const std::string& source, const std::string& fabric, in
   return text;
 }
 
-// A split in view of which constants were chosen says so, of the tables that were in view.
+// If constants were chosen in view of a split's figures on a table, that split of that table says
+// so.
 TEST_F(EvaluateTest, SplitsInWhoseViewConstantsWereChosenSaySo) {
   const std::string known = Write("known.csv", Collectives("vTrain", "NVLink3/NVSwitch", 1));
   const std::string own = Write("own.csv", Collectives("my lab", "NVLink3/NVSwitch", 1));
@@ -311,7 +313,7 @@ TEST_F(EvaluateTest, RowsOverUnknownNetworksAreCounted) {
   const std::string file =
       Write("unknown.csv", Collectives("my lab", words, 2) + known.substr(known.find('\n') + 1));
   const nlohmann::json report = Report({"--network", file});
-  // One count of one thing, in one place.
+  // They are counted once: other figures agree, and no warning repeats the count.
   const auto unknown = report["network_unknown"].get<int>();
   EXPECT_GT(unknown, 0);
   int skipped = 0;

@@ -28,7 +28,7 @@ namespace {
 constexpr int kSchema = 1;
 constexpr size_t kMostPlans = 2;
 
-// The flags of a verb, for one plan.
+// The flags of explain, parsed for one plan.
 struct ExplainFlags {
   Flags flags{"explain",
               "Explains a training step: what it waits for from its begin to its end, and why "
@@ -62,7 +62,7 @@ bool IsQuotedFlags(const std::string& word) {
   return word.starts_with('-') && word.find(' ') != std::string::npos;
 }
 
-// The words a PLAN stands for.
+// Returns the words for which a PLAN stands: --plan with a file, or the flags in quotes.
 Args WordsOf(const std::string& plan) {
   if (!IsQuotedFlags(plan)) return {"--plan", plan};
   Args words;
@@ -71,9 +71,9 @@ Args WordsOf(const std::string& plan) {
   return words;
 }
 
-// Plans stand before the flags.
+// The words of a command line, on which plans come before the flags.
 struct ExplainArgs {
-  Args plans;  // one that is empty, where none is given
+  Args plans;  // a single empty one if none is given
   Args flags;  // of all plans
 };
 

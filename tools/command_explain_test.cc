@@ -14,7 +14,7 @@ namespace {
 const Args kJob = {"--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x8", "--seq",
                    "1024",    "--global-batch",     "32",        "--quiet"};
 
-// `plans` before, `flags` after those of the job.
+// Returns what explain prints with `plans` before the flags of the job and `flags` after them.
 std::string Explain(Args plans, const Args& flags = {}) {
   plans.insert(plans.end(), kJob.begin(), kJob.end());
   plans.insert(plans.end(), flags.begin(), flags.end());
@@ -58,7 +58,7 @@ TEST(CommandExplainTest, PartsOfAPlanAddUpToItsStep) {
   EXPECT_EQ(plan["critical_path"][0]["starts_after"], "the step begins");
 }
 
-// The last of four stages first waits for three forwards, the first for none.
+// At first the last of four stages waits for three forwards, while the first waits for none.
 TEST(CommandExplainTest, ThePipelinesBubbleIsWarmUpAndDrain) {
   const auto plan = Report({}, {"--pp", "4"})["plans"][0];
   EXPECT_GT(plan["device_time_ms"]["warm_up"], 0);

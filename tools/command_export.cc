@@ -1,4 +1,4 @@
-// export: what a plan decides, in files that others read.
+// export: writes what a plan decides to files that other programs read.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -29,7 +29,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
-// One replica's, by stage; all have the same ones.
+// Returns the passes of one replica, by stage. Throws InputError if not all replicas run the same.
 PassOrders OrdersToExport(const Plan& plan) {
   const int micro_batches = StageShares(plan, 0).Count(0);
   bool are_same = HasSeparatePipelines(plan);
@@ -78,8 +78,8 @@ const std::map<std::string, Format>& Formats() {
   return formats;
 }
 
-// Returns the plan with its orders spelled out, as a custom schedule. A plan whose schedule never
-// ends is returned as it is, since only its name can say such orders.
+// Returns the plan with the passes of every stage spelled out, as a custom schedule. A plan whose
+// schedule never flushes is returned as it is, because only a name can describe its endless passes.
 Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
   if (IsAsynchronous(job.plan.schedule)) return job.plan;
   Plan plan = WithPassOrders(job.plan, job.workload, job.cluster, model);
@@ -90,7 +90,7 @@ Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
   return plan;
 }
 
-// What was written, by JSON key.
+// Returns what was written, by key of the JSON report.
 nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const std::string& path) {
   nlohmann::ordered_json contents = {{"output", path},
                                      {"order", Name(job.plan.schedule)},
@@ -150,7 +150,7 @@ void Register(Flags& flags, std::string& format, std::string& path) {
 int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
   Flags flags("export", "Writes the pipeline schedule of a plan for other programs, or all of it.");
   std::string format, path;
-  bool as_json = false, quiet = false;  // there is nothing to be quiet about
+  bool as_json = false, quiet = false;  // quiet is accepted, though there is nothing to suppress
   PlanFlags plan_flags;
   CostModelFlag cost_model;
   Register(flags, format, path);

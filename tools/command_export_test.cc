@@ -1,4 +1,4 @@
-// What export writes is read again: the same schedule, the same step.
+// Reads again what export writes: it is the same schedule, with the same step time.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -72,7 +72,7 @@ TEST(CommandExportTest, AScheduleReadAgainIsTheSameStep) {
     const Json named = Report("simulate --quiet" + schedule);
     const Json read = Report("simulate --quiet" + std::string(kJob) + "--order-file " + path);
     EXPECT_EQ(read["step_time_ms"], named["step_time_ms"]) << flags;
-    // What it read it writes again, byte for byte.
+    // Exporting the schedule that was read gives the same file, byte for byte.
     const std::string twice = TempFile("twice.csv");
     Report("export schedule-csv" + std::string(kJob) + "--order-file " + path + " -o " + twice);
     EXPECT_EQ(ReadFile(path), ReadFile(twice)) << flags;

@@ -1,4 +1,4 @@
-// fit: measured samples become a cost model, or a site's few samples adapt one.
+// fit: fits a cost model to measured samples, or adapts one to the few samples of a site.
 #include <fmt/core.h>
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct FitFlags {
   bool json = false, quiet = false;
 };
 
-// --network is a model of its own.
+// Throws InputError if --network is given with samples of kernels: it fits a separate model.
 void CheckNetworkFlags(const FitFlags& flags) {
   if (flags.network.empty()) return;
   if (!flags.kernels.samples.empty() || !flags.kernels.calibrate.empty() ||
@@ -58,7 +58,7 @@ void CheckFlags(const FitFlags& flags) {
   CheckOutputPath("-o", flags.output, {".pb", ".textproto"});
 }
 
-// Returns its size.
+// Writes the model and returns the size of the file in bytes.
 size_t WriteModel(const KernelFit& fitted, const std::string& path) {
   CostModelProto proto = fitted.model->ToProto();
   proto.set_provenance(fitted.provenance);
@@ -74,7 +74,7 @@ Json Report(const FitFlags& flags, const KernelFit& fitted) {
   }
   if (!flags.kernels.cost_model.empty()) files.push_back(flags.kernels.cost_model);
   Json report = ReportHeader("fit", kSchema, files);
-  report["seed"] = 0;  // no draw that a flag could change
+  report["seed"] = 0;  // no flag changes what is drawn at random
   if (fitted.fit) report.update(FitToJson(*fitted.fit));
   if (fitted.calibration) report["calibration"] = CalibrationToJson(*fitted.calibration);
   report["measured_ops"] = fitted.model->measured_ops();

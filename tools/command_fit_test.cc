@@ -1,4 +1,4 @@
-// The verb in process, and what the other verbs make of its models.
+// fit, run in the test's process, and what other verbs do with its models.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST_F(FitTest, AFittedModelKnowsItsSamplesAndSaysWhatItRestsOn) {
   EXPECT_NE(summary.detail.find("two.csv"), std::string::npos);
 }
 
-TEST_F(FitTest, AModelKeepsWhatItsSamplesSayOfOpsButIsNotJudgedByIt) {
+TEST_F(FitTest, AModelKeepsTheTimesOfItsSamplesButIsNotJudgedByThem) {
   const std::string file = Path("model.pb");
   EXPECT_EQ(Json(RunFit, {"--samples", two_, "-o", file})["measured_ops"], 80);
   EXPECT_NE(CheckFile(file, CheckContext()).detail.find(", 80 measured ops"), std::string::npos);
@@ -99,7 +99,7 @@ TEST_F(FitTest, WholeCallsAndMoreSamplesThanAFileHoldsAreNotKept) {
   EXPECT_EQ(kept(many), 0);
 }
 
-// A node for each rate: processors of a host, all of one id.
+// Returns a cluster file with a node for each rate; the id of all their devices is "host".
 std::string Hosts(const std::vector<double>& rates) {
   std::string text;
   for (const double rate : rates) {
@@ -139,7 +139,7 @@ TEST_F(FitTest, AGpuThatTheCatalogueLacksIsTheClusters) {
             "host");
 }
 
-TEST_F(FitTest, AClusterSaysOfSamplesWhatOneDeviceIs) {
+TEST_F(FitTest, AClusterMustDescribeTheOneDeviceOfTheSamples) {
   const std::string samples = Write("host.csv", kSampleHeader + GemmRows("host", 0.02));
   const std::string unlike = Write("unlike.textproto", Hosts({3e10, 4e10}));
   const std::string m = Path("m.pb");
@@ -163,7 +163,7 @@ TEST_F(FitTest, TheSameSamplesGiveTheSameBytesInEitherFormat) {
 }
 
 TEST_F(FitTest, CalibrationBringsASiteNearerAndSaysWhatChanged) {
-  // A GPU of the same kind that runs a fifth slower.
+  // A GPU of the same type that is a fifth slower.
   const std::string site = Write("site.csv", kSampleHeader + GemmRows("a100-sxm4-80gb", 190));
   Run(RunFit, {"--samples", two_, "-o", Path("base.pb")});
   const nlohmann::json report =
@@ -182,7 +182,8 @@ TEST_F(FitTest, CalibrationBringsASiteNearerAndSaysWhatChanged) {
       << provenance;
   EXPECT_FALSE(report.contains("families"));
 
-  // In one go it is the same but for how the calibrated model was read.
+  // Fitting and calibrating at once gives the same model, which was only not written and read
+  // between.
   EXPECT_EQ(Run(RunFit, {"--samples", two_, "--calibrate", site, "-o", Path("both.pb")}), kExitOk);
   EXPECT_NE(out_.str().find("before"), std::string::npos);
   EXPECT_EQ(ErrorWith(Path("both.pb")), ErrorWith(Path("site.pb")));
@@ -196,8 +197,8 @@ TEST_F(FitTest, TheShippedModelCanBeCalibrated) {
 }
 
 // On measurements that the shipped model predicts well, calibration on five rows makes the
-// prediction of products worse.
-TEST_F(FitTest, RowsThatDoNotShowThatCalibrationHelpsAreSaid) {
+// prediction of GEMMs worse.
+TEST_F(FitTest, RowsThatDoNotShowThatCalibrationHelpsCauseAWarning) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const std::string table =
       std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/kernels_h200_gb300/gemm_bf16.csv.gz";
@@ -259,7 +260,8 @@ TEST_F(FitTest, OneOrTwoRowsAreTooFewToFitTo) {
   }
 }
 
-// Times that scatter by a factor of two say nothing: chance looks like a gain one time in ten.
+// Times that scatter by a factor of two prove nothing, but by chance one set in ten seems to show a
+// gain.
 TEST_F(FitTest, AModelFittedToAFewRowsIsWeighedAgainstTheShippedOne) {
   constexpr int kDraws = 12;
   int said = 0;

@@ -1,5 +1,5 @@
-// import: cluster files, and tables of collectives, from what other tools print; cluster files of
-// this machine.
+// import: makes cluster files and tables of collectives from what other tools print, and cluster
+// files of this machine.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -40,7 +40,7 @@ struct ImportFlags {
   ImportOptions options;
   LocalGpuWish local;
   bool json = false;
-  bool quiet = false;  // there is nothing to be quiet about
+  bool quiet = false;  // accepted, though nothing is printed that it could suppress
 };
 
 template <int64_t kMostBytes, auto kImport>
@@ -60,9 +60,9 @@ ImportedCluster LookAtLocalGpu(const ImportFlags& flags, const std::string&) {
 }
 
 struct Format {
-  std::set<std::string> flags;  // that it makes use of; any other would change nothing
-  ImportedCluster (*read)(const ImportFlags& flags, const std::string& in);  // null: a table
-  bool has_input = true;  // otherwise it looks at this machine
+  std::set<std::string> flags;  // that it uses; others are refused, as they would change nothing
+  ImportedCluster (*read)(const ImportFlags& flags, const std::string& in);  // null: makes a table
+  bool has_input = true;  // otherwise it describes this machine
 };
 
 const std::map<std::string, Format>& Formats() {
@@ -111,7 +111,7 @@ void CheckNumbers(const Flags& described, const ImportFlags& flags) {
   }
 }
 
-// How many files there are to read, and one to write.
+// Throws InputError unless there are as many files to read as the format takes, and one to write.
 void CheckFiles(const ImportFlags& flags) {
   const Format& format = Formats().at(flags.format);
   const bool is_table = format.read == nullptr;
@@ -196,7 +196,7 @@ void Register(Flags& flags, ImportFlags& values) {
   AddFormats(flags);
 }
 
-// `what` has the name of the key that says it in JSON.
+// Reports what was written. `what` is the key of `description` in JSON.
 void Report(const ImportFlags& flags, const char* what, const std::string& description,
             const Args& notes, std::ostream& out) {
   if (!flags.json) {

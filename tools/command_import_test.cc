@@ -44,7 +44,8 @@ TEST_F(ImportTest, JsonSaysWhatWasWritten) {
   EXPECT_EQ(report["notes"].size(), 1u);
 }
 
-// No test has a GPU: what is refused before one is looked for, and that none is found.
+// Tests have no GPU: this one checks what is refused before a GPU is looked for, and that none is
+// found.
 TEST_F(ImportTest, LocalGpusAreAskedForByFlagsAlone) {
   const std::string out = (folder_ / "out.json").string();
   const std::string one = Write("one.conf", "SwitchName=l Nodes=a[0-1]\n");
@@ -86,13 +87,13 @@ TEST_F(ImportTest, NcclTestsLogsBecomeATableOfCollectives) {
   const Cluster cluster = ParseCluster("dgx-h100:2");
   const NetworkInput direct = ReadNetworkInput("--network", {log}, &cluster);
   EXPECT_EQ(read.samples[0].op, direct.samples[0].op);
-  // What is printed does not say whether it was a gather.
+  // The bandwidths in the log are not those of an all-gather.
   EXPECT_NE(Run({"nccl-tests", log, "--cluster", "dgx-h100:2", "-o", table, "--collective",
                  "all_gather"}),
             "");
 }
 
-// The shared table of these logs was made by others.
+// The shared table was made from these logs by another program.
 TEST_F(ImportTest, TheSharedLogsMakeTheSharedTable) {
   if (!HasSharedData()) GTEST_SKIP() << "STAGECRAFT_SHARED is not set: no logs to import";
   const std::string network = std::string(std::getenv("STAGECRAFT_SHARED")) + "/data/network/";

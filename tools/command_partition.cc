@@ -57,7 +57,7 @@ PartitionAnswer Run(PartitionJob& job, std::ostream& err, bool quiet) {
   return answer;
 }
 
-// What was asked for and is not there; a sentence each.
+// Prints why results that were asked for are missing, a sentence each.
 void PrintFailures(const PartitionAnswer& answer, std::ostream& err) {
   if (!answer.obstacle.empty()) {
     const char* const what = answer.is_cut_short ? "" : "no feasible partition: ";

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// A graph file that is gone after the test.
+// A graph file that is removed after the test.
 class GraphFile {
  public:
   explicit GraphFile(const std::string& contents)
@@ -108,7 +108,7 @@ TEST(CommandPartitionTest, EveryPlannerOfProfilesAnswers) {
   }
 }
 
-// A rate of minibatches was once inf where nothing took any time.
+// The rate of minibatches was once infinite if no operator took any time.
 TEST(CommandPartitionTest, GraphsOfNextToNoTimeHaveFiniteFiguresOrAreRefused) {
   const auto node = [](const std::string& id, const std::string& ms) {
     return id + " -- Op -- forward_compute_time=" + ms + ", backward_compute_time=" + ms +
@@ -145,8 +145,9 @@ TEST(CommandPartitionTest, FasterServersOfHetPipeTakeMore) {
   }
 }
 
-// One worker on a server that is so many times as fast as the other's: added up, their rates
-// are best; but the fast one waits for the slow one, and workers of one GPU of each are better.
+// One server is `speed` times as fast as the other. With one worker on each, the sum of their rates
+// is best; but the fast worker waits for the slow one, and workers with a GPU of each server are
+// better.
 TEST(CommandPartitionTest, HetPipeIsJudgedByItsSlowestWorker) {
   std::string text;
   for (const std::string name : {"a", "b", "c", "d", "e"}) text += Node(name);
@@ -188,7 +189,7 @@ TEST(CommandPartitionTest, BadGraphsAndFlagsAreNamed) {
       "--machines: got '4,x', want numbers of 1 to 64 with commas between");
 }
 
-TEST(CommandPartitionTest, MoreDevicesThanAreMeantAreRefused) {
+TEST(CommandPartitionTest, TooManyDevicesAreRefused) {
   const std::string graph =
       R"({"maxFPGAs": 1000000, "maxCPUs": 1, "maxSizePerFPGA": 10, "nodes": [
           {"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9}], "edges": []})";

@@ -1,4 +1,4 @@
-// profile: ops measured on a device become samples.
+// profile: measures ops on a device and writes them as samples.
 #include <fmt/core.h>
 
 #include <functional>
@@ -41,7 +41,7 @@ struct ProfileFlags {
   bool resume = false, kernels = false, allow_missing = false, json = false, quiet = false;
 };
 
-// "540s".
+// Parses a time such as "540s"; Duration::Max() for an empty text.
 Duration ParseSeconds(const std::string& text) {
   if (text.empty()) return Duration::Max();
   constexpr double kMost = 1e8;
@@ -85,7 +85,7 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
   return request;
 }
 
-// `before` ops were measured by earlier runs.
+// Returns a line of progress. `before` ops were measured by earlier runs.
 std::string Describe(const ProfileProgress& progress, size_t before) {
   const DeviceState& state = progress.state;
   std::string sensors;
@@ -149,7 +149,8 @@ void Print(const ProfileReport& report, const ProfileFlags& flags, std::ostream&
   }
 }
 
-// What was measured is in the file all the same.
+// Throws InputError if there is a kind of op of which none could be run, unless --allow-missing is
+// given. The samples of other ops are in the file nevertheless.
 void RefuseMissing(const ProfileReport& report, const ProfileFlags& flags) {
   std::string kinds;
   for (const auto& [kind, runs] : report.outcome.runs) {

@@ -1,4 +1,4 @@
-// What the verb refuses before it measures; no test has a GPU.
+// What profile refuses before it measures; tests have no GPU.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// run: executes a plan's schedule on real processors and measures its timeline.
+// run: executes a plan's schedule on real devices and measures its timeline.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -38,7 +38,7 @@ namespace {
 struct RunOptions {
   std::string executor = "host", output, op_samples;
   RunRequest request;
-  std::optional<int> steps, warm_up;  // exactly so many
+  std::optional<int> steps, warm_up;  // if given, exactly this many
   bool json = false;
 };
 
@@ -76,7 +76,7 @@ void WriteOpSamples(const RunOptions& options, const PlannedJob& job, const Sche
   const CudaPlaces places = PlaceRanks(schedule.ranks(), job.cluster, options.request.share_gpu);
   std::vector<Sample> samples =
       SampleOps(schedule, job.cluster, places, [&](const std::string& line) { lines.Show(line); });
-  // A .csv has no column for what a collective is made of, so only .pb has collectives.
+  // Tables have no columns for the fields of a collective, so only .pb files hold collectives.
   if (options.op_samples.ends_with(".pb")) {
     const std::vector<Sample> collectives = SampleCollectives(schedule, job.cluster, places);
     samples.insert(samples.end(), collectives.begin(), collectives.end());

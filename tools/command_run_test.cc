@@ -48,7 +48,7 @@ const std::string kPlan =
 
 std::string TempFile(const std::string& name) { return testing::TempDir() + "/" + name; }
 
-// The process of a rank that runs a schedule; 0: there is none.
+// Returns the process of a rank that runs a schedule; 0 if there is none.
 pid_t FindRank(int rank) {
   const std::string wanted = "OMPI_COMM_WORLD_RANK=" + std::to_string(rank);
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -150,7 +150,7 @@ TEST(RunTest, TooManyProcessesAreRefusedByAll) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
-// Variables of this process for as long as it lives.
+// Sets an environment variable of this process as long as the object exists.
 class Set {
  public:
   Set(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -161,7 +161,8 @@ class Set {
   const char* name_;
 };
 
-// No test has a GPU: what is refused before one is looked for, and that none is found.
+// Tests have no GPU: this one checks what is refused before a GPU is looked for, and that none is
+// found.
 TEST(RunTest, OnGpusItRefusesInOneSentence) {
   const auto refuses = [](const std::string& flags, const std::string& sentence) {
     const std::string file = TempFile("never.pb");

@@ -44,8 +44,8 @@ namespace {
 
 constexpr int kSchema = 1;
 
-// What a search returns is simulated once more from nothing. A difference is a bug that a
-// user may be the first to meet: it is said, and nothing of the answer is printed.
+// Simulates every plan that a search returned once more, from scratch. A difference is a bug that a
+// user may be the first to meet: it is reported, and the answer is not printed.
 void CheckPlans(const SearchProblem& problem, const std::vector<PlanRun>& runs) {
   for (const PlanRun& run : runs) {
     for (const RankedPlan& ranked : run.result.plans) {
@@ -84,7 +84,8 @@ std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& r
   return budget.Left(evaluated, seconds);
 }
 
-// Stage by stage, what the space of the first run leaves out.
+// Adds a run of the dynamic programme, which chooses stage by stage and so finds plans that are not
+// in the plan space of the first run.
 void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions options,
               std::vector<PlanRun>& runs) {
   const std::optional<Budget> left = LeftOf(options.search.budget, runs);
@@ -95,7 +96,8 @@ void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions 
   runs.push_back(SearchPlans(PlanAlgorithm::kProgramme, problem, space, options));
 }
 
-// Several searches may report one after another: of each the rate is its own.
+// Returns a function that shows the progress of several searches, one after another; the rate is
+// that of the current one.
 std::function<void(const SearchProgress&)> ReportTo(ProgressLine& progress,
                                                     const SearchProblem& problem) {
   struct Current {
@@ -103,7 +105,7 @@ std::function<void(const SearchProgress&)> ReportTo(ProgressLine& progress,
     int64_t evaluated = 0;
   };
   return [&, current = std::make_shared<Current>()](const SearchProgress& now) {
-    if (now.evaluated < current->evaluated) current->watch.emplace();  // the next has begun
+    if (now.evaluated < current->evaluated) current->watch.emplace();  // the next search
     current->evaluated = now.evaluated;
     progress.Show(SearchProgressText(problem, now, current->watch->Seconds()));
   };
@@ -130,7 +132,7 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
   const PlanRun& run = BestRun(answer.runs);
   if (job.wants_explanation && !run.result.plans.empty()) {
     const Stopwatch watch;
-    // Of several runs the first is the one within the space.
+    // The first of several runs is the one whose plans are in the plan space.
     answer.explanation =
         ExplainSearch(problem, *space, run.result.plans, answer.runs[0].result.seen,
                       LeftOf(options.search.budget, answer.runs));
@@ -178,7 +180,7 @@ void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const Searc
   }
 }
 
-// What the answer assumes, and what is odd about the best plan.
+// Returns what the answer assumes, and what is unusual about the best plan.
 std::vector<std::string> Warnings(const SearchJob& job, const SearchResult& result) {
   std::vector<std::string> warnings = job.warnings;
   if (result.plans.empty()) return warnings;

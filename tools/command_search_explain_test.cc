@@ -1,4 +1,4 @@
-// What `search` says beside its plans: reasons, and sets of plans.
+// What `search` reports besides the best plans: explanations and Pareto sets.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Args With(Args flags, const Args& more) {
 
 TEST(SearchExplanationTest, SaysWhyTheSplitWhatTheSecondLosesAndWhatSwaysIt) {
   const Json report = Report(With(kOneKind, {"--pp", "2,4", "--top", "1"}));
-  EXPECT_EQ(report["plans"].size(), 1u);  // but the second is explained
+  EXPECT_EQ(report["plans"].size(), 1u);  // the explanation still names the second
   const Json& explanation = report["explanation"];
   const Json& split = explanation["split"];
   EXPECT_EQ(split["step_time_ms"], report["plans"][0]["evaluation"]["step_time_ms"]);
@@ -62,7 +62,7 @@ TEST(SearchExplanationTest, SaysWhyTheSplitWhatTheSecondLosesAndWhatSwaysIt) {
     difference += time.get<double>();
   }
   EXPECT_NEAR(difference, second["loss"].get<double>() * split["step_time_ms"].get<double>(), 1e-5);
-  ASSERT_EQ(explanation["sensitivity"].size(), 4u);  // one node has no network
+  ASSERT_EQ(explanation["sensitivity"].size(), 4u);  // without those of the network between nodes
   for (const Json& change : explanation["sensitivity"]) {
     EXPECT_EQ(change["optimal"], true);
     EXPECT_EQ(change["stays_best"].get<bool>(), change["loss"] == 0.0);
@@ -90,7 +90,7 @@ TEST(SearchExplanationTest, SaysWhetherMixingIsWorthIt) {
   for (const char* algorithm : {"auto", "exhaustive"}) {
     const Json report = Report(With(kTwoKinds, {"--algorithm", algorithm}));
     const Json& mixing = report["explanation"]["mixing"];
-    ASSERT_EQ(mixing["answers"].size(), 3u);  // either, and both
+    ASSERT_EQ(mixing["answers"].size(), 3u);  // each GPU type alone, and both
     double best = 1e300;
     int proven = 0;
     for (const Json& answer : mixing["answers"]) {
@@ -98,7 +98,7 @@ TEST(SearchExplanationTest, SaysWhetherMixingIsWorthIt) {
       if (answer["feasible"] == true) best = std::min(best, answer["step_time_ms"].get<double>());
     }
     EXPECT_EQ(best, report["plans"][0]["evaluation"]["step_time_ms"].get<double>());
-    // What was found beyond the pools is no proof for its kinds.
+    // An answer that was found beyond the plan space is not proven.
     EXPECT_EQ(proven, report["optimal"] == true ? 3 : 2) << algorithm;
   }
   const Json report = Report(kTwoKinds);
@@ -106,7 +106,7 @@ TEST(SearchExplanationTest, SaysWhetherMixingIsWorthIt) {
   const std::string sentence = mixing["sentence"];
   EXPECT_EQ(sentence.starts_with("worth it"), mixing["worth_it"].get<bool>()) << sentence;
   EXPECT_NE(Search(kTwoKinds).out.find("is mixing worth it? " + sentence), std::string::npos);
-  // A V100 that costs nearly nothing beside one that costs a fortune: no.
+  // Mixing is not worth it if V100s cost nearly nothing and H100s cost a fortune.
   const Json dear = Report(
       With(kTwoKinds, {"--objective", "cost", "--price", "h100-sxm=900,v100-sxm2-16gb=0.01"}));
   EXPECT_EQ(dear["explanation"]["mixing"]["worth_it"], false);
@@ -137,8 +137,8 @@ TEST(SearchParetoTest, NoPlanOfTheSetBeatsAnother) {
   }
 }
 
-// Nodes of one kind of device, however many of it they have, are no mixture.
-TEST(SearchExplanationTest, NothingIsSaidOfMixingWhereThereIsOneKind) {
+// Nodes with the same GPU type are not a mixture, even if their numbers of GPUs differ.
+TEST(SearchExplanationTest, MixingIsNotMentionedIfThereIsOneGpuType) {
   for (const char* cluster : {"h100-sxm:1x4+h100-sxm:1x2", "h100-sxm:2x1+h100-sxm:1x3"}) {
     const Args flags = {"--cluster", cluster, "--pp", "1,2", "--micro-batch", "2"};
     EXPECT_FALSE(Report(flags)["explanation"].contains("mixing")) << cluster;
@@ -146,7 +146,7 @@ TEST(SearchExplanationTest, NothingIsSaidOfMixingWhereThereIsOneKind) {
   }
 }
 
-TEST(SearchParetoTest, WhereNothingFitsItSaysWhatIsMissing) {
+TEST(SearchParetoTest, IfNothingFitsItSaysWhatIsMissing) {
   std::istringstream in;
   std::ostringstream out, err;
   const int code = RunSearch({"--model", "llama3-70b", "--cluster", "a100-sxm4-40gb:1x2", "--seq",
@@ -156,7 +156,7 @@ TEST(SearchParetoTest, WhereNothingFitsItSaysWhatIsMissing) {
   EXPECT_NE(out.str().find("no plan fits; nearest plan: "), std::string::npos);
 }
 
-TEST(SearchPriceTest, PricesOfKindsThatAreNotThereAreAPriceList) {
+TEST(SearchPriceTest, PricesOfGpuTypesThatTheClusterLacksAreAccepted) {
   const Json report = Report(With(kOneKind, {"--price", "h100-sxm=3,b200-sxm=6", "--no-explain"}));
   EXPECT_TRUE(report["plans"][0]["cost"].contains("cost_usd_per_step"));
 }

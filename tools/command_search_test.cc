@@ -64,7 +64,7 @@ TEST(CommandSearchTest, ReportsPlansBestFirstWithAProof) {
   EXPECT_FALSE(report["curves"]["exhaustive"].empty());
 }
 
-// What it writes is a plan, and takes what it says.
+// The file that search writes is a plan, whose simulated step takes as long as search reports.
 TEST(CommandSearchTest, WritesAPlanThatSimulatesAlike) {
   const std::string file = testing::TempDir() + "/best.yaml";
   const Ran ran = Search("h100-sxm:1x8", {"--json", "-o", file});
@@ -79,7 +79,7 @@ TEST(CommandSearchTest, WritesAPlanThatSimulatesAlike) {
             report["plans"][0]["evaluation"]["step_time_ms"]);
 }
 
-TEST(CommandSearchTest, OnlyWhatIsAllowedIsChosen) {
+TEST(CommandSearchTest, OnlyAllowedValuesAreChosen) {
   const auto report = nlohmann::json::parse(
       Search("h100-sxm:1x8", {"--json", "--tp", "2", "--pp", "2,4", "--schedule", "zb-h1,gpipe",
                               "--recompute", "full", "--zero", "1"})
@@ -94,7 +94,7 @@ TEST(CommandSearchTest, OnlyWhatIsAllowedIsChosen) {
   }
 }
 
-TEST(CommandSearchTest, WhereNothingFitsItSaysWhatIsMissing) {
+TEST(CommandSearchTest, IfNothingFitsItSaysWhatIsMissing) {
   for (const char* algorithm : {"auto", "dp", "mcmc", "policy"}) {
     std::istringstream in;
     std::ostringstream out, err;
@@ -107,7 +107,7 @@ TEST(CommandSearchTest, WhereNothingFitsItSaysWhatIsMissing) {
   }
 }
 
-// What each verb says against flags; empty where it takes them.
+// Returns the error with which a verb refuses flags; empty if it accepts them.
 std::string Said(int (*run)(const Args&, std::istream&, std::ostream&, std::ostream&),
                  const Args& flags) {
   std::istringstream in;
@@ -120,8 +120,8 @@ std::string Said(int (*run)(const Args&, std::istream&, std::ostream&, std::ostr
   return "";
 }
 
-// Degrees of one plan of all devices: what a simulation refuses no search answers, and in the
-// same words; what a simulation takes a search takes.
+// Each case allows the degrees of a single plan on all devices. search refuses those that simulate
+// refuses, in the same words, and accepts those that simulate accepts.
 TEST(CommandSearchTest, DegreesThatCannotBeMadeAreRefusedAsASimulationRefusesThem) {
   int refused = 0, taken = 0;
   for (const char* model : {"gpt2", "unet", "mixtral-8x7b"}) {
@@ -172,8 +172,8 @@ TEST(CommandSearchTest, OfSeveralChoicesThatCannotBeMadeTheFirstIsRefused) {
   EXPECT_NE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--tp", "3"}), "no error");
 }
 
-// A proof names the plans that it is of.
-TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneThingIsOne) {
+// A proof names the plans that it covers, and numbers of one are in the singular.
+TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneOfThemIsSingular) {
   for (const char* cluster : {"h100-sxm:1x4", "h100-sxm:1x2+a100-sxm4-80gb:1x2"}) {
     for (const char* objective : {"step-time", "cost", "memory", "pareto"}) {
       const Args flags = {"--algorithm",   "exhaustive", "--objective", objective,
@@ -199,7 +199,7 @@ TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneThingIsOne) {
           << unproven;
     }
   }
-  // A choice that is given twice is one, too.
+  // A choice that is given twice counts as one.
   const auto on_one = [](const char* one) {
     std::istringstream in;
     std::ostringstream out, err;
@@ -215,13 +215,13 @@ TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneThingIsOne) {
             text.substr(0, text.find(" before it ended")));
 }
 
-// The stage on the faster GPU takes more blocks.
+// The transformer blocks are divided between stages on different GPU types.
 TEST(CommandSearchTest, MixedGpusShareTheBlocks) {
   const auto report = nlohmann::json::parse(
       Search("h100-sxm:1x8+v100-sxm2-16gb:1x8", {"--json", "--pp", "2", "--precision", "fp16"})
           .out);
   ASSERT_FALSE(report["plans"].empty());
-  // Proven within pools, and no worse where the search goes beyond them.
+  // The best plan within pools is proven, and the search beyond them finds none that is worse.
   EXPECT_EQ(report["within"]["optimal"], true);
   EXPECT_NEAR(report["within"]["bound_ms"].get<double>(),
               report["within"]["step_time_ms"].get<double>(), 1e-9);
@@ -242,7 +242,7 @@ TEST(CommandSearchTest, OnMixedGpusDegreesThatPoolsDoNotHaveAreFoundOnOneKind) {
   }
 }
 
-// Seven GPUs do not divide 32 samples, and replicas that share gradients take equally many.
+// 32 samples cannot be divided equally among seven GPUs, as replicas that share gradients require.
 TEST(CommandSearchTest, DevicesThatAPlanLeavesIdleAreCounted) {
   const Ran ran = Search("h100-sxm:1x7", {"--zero", "3", "--pp", "1", "--tp", "1", "--cp", "1"});
   EXPECT_EQ(ran.code, kExitOk);
@@ -307,7 +307,7 @@ TEST(CommandSearchTest, PricesMakeDollarsOfSteps) {
   EXPECT_FALSE(hourly["plans"][0]["cost"].contains("cost_usd_per_step"));
 }
 
-// Where one GPU costs next to nothing, the other is left alone.
+// If one GPU type costs next to nothing, the other is not used.
 TEST(CommandSearchTest, TheCheaperGpuIsTaken) {
   const std::string cluster = "h100-sxm:1x8+v100-sxm2-16gb:1x8";
   for (const bool is_v100 : {false, true}) {

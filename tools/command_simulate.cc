@@ -61,7 +61,7 @@ void Register(Flags& flags, Outputs& outputs) {
             {"", "Simulate every device; otherwise devices that do the same are simulated once."});
 }
 
-// Before anything is simulated: an output that cannot be written is known now.
+// Throws InputError for outputs that cannot be written, before anything is simulated.
 void CheckOutputs(const Outputs& outputs) {
   if (!outputs.trace.empty()) CheckTraceFile("--trace", outputs.trace);
   if (!outputs.timeline.empty() && !outputs.timeline.ends_with(".pb")) {
@@ -133,7 +133,7 @@ void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const Simulated
   }
 }
 
-// How much of the time rests on no measurement of the GPU type.
+// Adds a warning about the share of the time that rests on no measurement of the GPU type.
 void AddBasisWarning(const SimulatedStep& step, PlannedJob& job) {
   const auto& share = step.evaluation.profile.basis_share;
   const auto percent = [&](Basis basis) { return 100 * share[static_cast<int>(basis)]; };
@@ -146,7 +146,7 @@ void AddBasisWarning(const SimulatedStep& step, PlannedJob& job) {
           percent(Basis::kExtrapolated), percent(Basis::kAnalytical)));
 }
 
-// Where nothing of what the plan offloads would ever be away.
+// Adds a warning if the plan offloads activations but none of them would ever leave the device.
 void AddOffloadWarning(const SimulatedStep& step, PlannedJob& job) {
   const auto lanes = step.schedule.lane_infos();
   const auto is_port = [](const LaneInfo& lane) { return lane.kind == LaneKind::kHostOut; };

@@ -102,13 +102,14 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
   return validation;
 }
 
-// Rows are independent: threads take the next one, results keep their place.
+// Predicts all rows. They are independent: threads take one after another, and results keep the
+// places of their rows.
 void PredictAll(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
                 std::ostream* progress) {
   const Stopwatch watch;
   std::atomic<size_t> next = 0;
   std::mutex mutex;
-  std::exception_ptr failure;  // out of memory, say: a thread must not throw
+  std::exception_ptr failure;  // such as lack of memory; exceptions must not leave a thread
   const auto work = [&](bool reports) {
     try {
       for (size_t i = next++; i < rows.size(); i = next++) {
@@ -133,7 +134,7 @@ void PredictAll(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
   if (progress != nullptr) *progress << "\r\033[K" << std::flush;
 }
 
-// Exceeded also where nothing could be simulated: then nothing is shown.
+// Whether the mean error exceeds `max_error`, or is unknown because no row could be simulated.
 bool ExceedsThreshold(const std::vector<ValidatedRow>& rows, double max_error) {
   const std::vector<ErrorStats> overall = SummarizeBy(rows, false, false);
   return overall.empty() || !overall[0].mape.has_value() || *overall[0].mape > max_error;

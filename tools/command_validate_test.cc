@@ -1,4 +1,4 @@
-// The verb in process, on small files of measurements.
+// validate, run in the test's process on small files of measurements.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -69,7 +69,7 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// A row of a source whose facts were inferred from its own rows, and one of another.
+// Rows of two sources; the facts about one of them were inferred from its own rows.
 class InferredTest : public ValidateTest {
  protected:
   std::string File() {
@@ -116,7 +116,7 @@ TEST_F(InferredTest, TheTableMarksTheRowsAndNamesTheFacts) {
             std::string::npos);
 }
 
-// Two nodes of four, and no word of what joins them.
+// Two nodes of four GPUs; nothing says which network connects them.
 TEST_F(ValidateTest, WhatStandsForAnUnstatedNetworkIsNamed) {
   const std::string row = Replaced(Line("a-1", 4, "step_time", "0.1"),
                                    "2,1,2,4,a100-sxm4-80gb,1,4,", "2,1,4,8,a100-sxm4-80gb,2,4,");
@@ -161,7 +161,7 @@ TEST_F(ValidateTest, ExceedsTheThreshold) {
   EXPECT_EQ(Run({"--against", file, "--max-error", "101"}), kExitOk);
 }
 
-// Steps files have neither id nor value_norm nor primary.
+// Files of steps have no columns id, value_norm and primary.
 TEST_F(ValidateTest, ReadsAFolderOfPublishedRowsAndSteps) {
   Write("published/rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1"));
   Write("steps/steps.csv",
@@ -223,8 +223,8 @@ TEST_F(ValidateTest, BadFlagsSayWhatWasWanted) {
   EXPECT_EQ(ErrorOf({"--against", file, "--against", file}), file + ": given twice, want it once");
 }
 
-// Every row of the shared tables is either scored or listed apart, and every source whose
-// facts its own rows gave away has a second figure.
+// Every row of the shared tables is either scored or listed separately, and every source whose
+// facts were inferred from its own rows has a second figure.
 TEST_F(ValidateTest, TheSharedTablesAreReportedWhole) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   size_t scored = 0, apart = 0;

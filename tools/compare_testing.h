@@ -1,5 +1,5 @@
-// For tests of compare: a small plan, its timeline, and one in which it is known what
-// differs.
+// CompareTimelinesTest: for tests of compare, the timeline of a small plan, and a measured one that
+// differs from it in a known way.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,8 @@ class CompareTimelinesTest : public VerbTest {
 
   std::string ErrorOf(const Args& args) { return VerbTest::ErrorOf(RunCompare, args); }
 
-  // The schedule with other durations, as three steps of an executor.
+  // Writes measured.pb: the schedule with durations multiplied by the factor of their phase, as if
+  // an executor had measured three steps.
   void WriteMeasured(const std::function<double(Phase)>& factor,
                      const TimelineProto::Measurement& more = {}) {
     const Schedule schedule = ScheduleFromProto(proto_.schedule());

@@ -1,4 +1,4 @@
-// compare PREDICTED MEASURED, on a small plan of which it is known what was perturbed.
+// compare PREDICTED MEASURED, on a small plan whose times were changed in a known way.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ TEST_F(CompareTimelinesTest, KnownFactorsAreFound) {
   }
 }
 
-// Passes mix products and the rest; messages and reductions are of one class.
+// Passes contain ops of several classes; sends and reductions contain ops of one class.
 TEST_F(CompareTimelinesTest, OpClassesOfTheirOwnTasksAreExact) {
   WriteMeasured([](Phase phase) { return IsPass(phase) ? 1.25 : 0.5; });
   const nlohmann::json rows = Compare()["op_classes"];
@@ -57,7 +57,7 @@ TEST_F(CompareTimelinesTest, OpClassesOfTheirOwnTasksAreExact) {
   EXPECT_EQ(send["exact_percent"], 100);
 }
 
-// A message is one op, and nothing else is sent beside the first.
+// A send has one op, and nothing else is being sent during the first one.
 TEST_F(CompareTimelinesTest, OpTimesAreThoseOfTheSimulation) {
   ASSERT_EQ(proto_.op_times_size(), 1);
   const ScheduleProto& schedule = proto_.schedule();
@@ -91,7 +91,7 @@ TEST_F(CompareTimelinesTest, IdleTimeIsThatOfSimulate) {
   EXPECT_GT(report["measured_bubble_fraction"], report["predicted_bubble_fraction"]);
 }
 
-// But for what its allocator loses.
+// compare does not count what the allocator loses.
 TEST_F(CompareTimelinesTest, PredictedMemoryIsThatOfSimulate) {
   WriteMeasured([](Phase) { return 1.0; });
   const nlohmann::json ranks = Compare()["ranks"];
@@ -102,7 +102,7 @@ TEST_F(CompareTimelinesTest, PredictedMemoryIsThatOfSimulate) {
   }
 }
 
-// What a file says of memory and ops is of its ranks, folded or not.
+// A file has memory and times of ops for each of its ranks, folded or not.
 TEST_F(CompareTimelinesTest, FoldedOrNotTheSumsAreTheSame) {
   nlohmann::json reports[2];
   for (const bool unfold : {false, true}) {
@@ -122,7 +122,8 @@ TEST_F(CompareTimelinesTest, FoldedOrNotTheSumsAreTheSame) {
             reports[1]["ranks"][0]["predicted_peak_memory_gib"]);
 }
 
-// The prediction waits for a host that launches kernel by kernel; executors of GPUs do not.
+// The prediction includes waits for a host that launches one kernel after another; executors on
+// GPUs do not wait so.
 TEST_F(CompareTimelinesTest, AHostThatGraphsDoWithoutIsSaidFirst) {
   const std::string words =
       fmt::format("{} has {:.3f} ms of CPU launch overhead", Path("predicted.pb"),
@@ -206,7 +207,7 @@ TEST_F(CompareTimelinesTest, TheTextNamesWhatIsWrong) {
       std::string::npos);
 }
 
-TEST_F(CompareTimelinesTest, WhatIsAsPredictedHasNoSign) {
+TEST_F(CompareTimelinesTest, AnErrorOfZeroHasNoSign) {
   const std::string text = Output(RunCompare, {Path("predicted.pb"), Path("predicted.pb")});
   EXPECT_NE(text.find(" 0.0 %"), std::string::npos) << text;
   EXPECT_EQ(text.find("+0"), std::string::npos) << text;
@@ -234,7 +235,7 @@ TEST_F(CompareTimelinesTest, AnotherScheduleIsRefusedByItsFirstTask) {
             std::string::npos);
 }
 
-// The same plan where links are slower: times differ, tasks do not.
+// The same plan on slower links: times differ, tasks do not.
 TEST_F(CompareTimelinesTest, LinksMayDiffer) {
   std::filesystem::rename(Path("predicted.pb"), Path("measured.pb"));
   Args args = kJob;
@@ -244,7 +245,7 @@ TEST_F(CompareTimelinesTest, LinksMayDiffer) {
   EXPECT_GT(Compare()["step"]["error_percent"], 0);
 }
 
-TEST_F(CompareTimelinesTest, WhatCannotBeComparedIsSaid) {
+TEST_F(CompareTimelinesTest, FilesThatCannotBeComparedAreRefused) {
   const std::string predicted = Path("predicted.pb");
   EXPECT_EQ(ErrorOf({}), "PREDICTED: got none, want two timelines, or --network with logs");
   EXPECT_EQ(ErrorOf({predicted}), "MEASURED: got none, want a timeline beside " + predicted);
@@ -263,7 +264,7 @@ TEST_F(CompareTimelinesTest, WhatCannotBeComparedIsSaid) {
             Path("bare.pb") + ": timeline.schedule: got none, want the one that was run");
 }
 
-// Tasks of one lane at one time cannot be drawn.
+// Tasks of one lane that run at the same time cannot be drawn.
 TEST_F(CompareTimelinesTest, ATraceThatCannotBeDrawnNamesTheFile) {
   TimelineProto proto = proto_;
   for (int task = 0; task < proto.start_ns_size(); ++task) proto.set_start_ns(task, 0);

@@ -1,5 +1,5 @@
-// The verbs that need a GPU, and those that judge a run, for machines that have one and little
-// else.
+// stagecraft with only the verbs that need a GPU and those that judge a run, for machines that have
+// a GPU and little else.
 #include <iostream>
 
 #include "tools/verb/command.h"

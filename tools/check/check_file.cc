@@ -104,7 +104,7 @@ bool HasAny(const Keys& keys, const std::vector<std::string>& wanted) {
                      [&](const std::string& key) { return keys.contains(key); });
 }
 
-// The kind of which most telling keys are in the file; nullptr if the file has none of any kind.
+// Returns the kind that has most of its telling keys among `keys`; nullptr if no kind has any.
 const FileKind* Recognise(const Keys& keys) {
   Keys folded;
   for (const std::string& key : keys) folded.insert(SnakeCase(key));
@@ -167,7 +167,7 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
   return CheckKind(*kind, text, path, extension, context);
 }
 
-// Whether all fields of the file are fields of that kind.
+// Whether all fields of the file are fields of this kind.
 bool HasFieldsOf(const FileKind& kind, const std::string& bytes, const std::string& path) {
   try {
     ParseProtoText(bytes, path, ".pb", kind.make().get());
@@ -227,7 +227,7 @@ std::span<const std::string> KindNames() {
 }
 
 FileSummary CheckFile(const std::string& path, const CheckContext& context) {
-  // Bytes are tried as messages that they may not be: nobody should read protobuf's complaints.
+  // Bytes are parsed as messages that they may not be, and protobuf would print its complaints.
   const google::protobuf::LogSilencer silencer;
   const std::string text = ReadFile(path);
   const std::string extension = std::filesystem::path(path).extension().string();

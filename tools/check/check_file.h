@@ -26,7 +26,7 @@ std::span<const std::string> KindNames();
 
 // Structured files are recognised by their top-level keys, binary ones by which message they parse
 // as, traces and tables by their extension, the output of other tools by its first words; then the
-// reader that the commands use checks the whole file. Throws an InputError that opens with `path`
+// reader that the commands use checks the whole file. Throws an InputError that begins with `path`
 // for a file that is unsound or of no known kind.
 FileSummary CheckFile(const std::string& path, const CheckContext& context);
 

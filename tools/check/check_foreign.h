@@ -15,8 +15,9 @@ namespace stagecraft {
 std::optional<FileSummary> CheckForeignText(const std::string& text, const std::string& path,
                                             const std::string& extension);
 
-// JSON with "items"; YAML that is a list, or topology.conf.
+// Checks JSON with the key "items". Throws InputError as the importer does.
 FileSummary CheckKubernetesNodes(const std::string& text, const std::string& path);
+// Checks YAML that is a list, or topology.conf. Throws InputError as the importer does.
 FileSummary CheckSlurmTopology(const std::string& text, const std::string& path);
 
 }  // namespace stagecraft

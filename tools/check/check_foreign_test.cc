@@ -95,7 +95,7 @@ TEST(CheckForeignTest, ClusterDescriptionsAreReadWhole) {
             std::string::npos);
 }
 
-TEST(CheckForeignTest, TextOfNoKindIsNone) {
+TEST(CheckForeignTest, TextOfNoKnownKindIsRefused) {
   EXPECT_NE(CheckText("noise.log", "noise\n").find("of no kind that stagecraft knows, a .log"),
             std::string::npos);
   const std::string noise(std::size_t{5} << 20, '<');

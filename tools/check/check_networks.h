@@ -15,12 +15,12 @@ namespace stagecraft {
 std::optional<FileSummary> CheckNetworkFile(const std::string& bytes, const std::string& path,
                                             const std::string& extension);
 
-// JSON that describes an operator graph: Piper's if operators have "TMPCs", else
-// dnn-partitioning's.
+// For JSON that describes an operator graph: Piper's if operators have "TMPCs", else
+// dnn-partitioning's. CheckGraphJson() throws InputError as the planners do.
 bool IsGraphJson(const std::string& text);
 FileSummary CheckGraphJson(const std::string& text, const std::string& path);
 
-// An operator graph that was gzipped; nullopt for anything else.
+// Checks the text of a gzipped file if it is an operator graph; nullopt for anything else.
 std::optional<FileSummary> CheckUnzippedGraph(const std::string& text, const std::string& path);
 
 }  // namespace stagecraft

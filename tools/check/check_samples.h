@@ -1,4 +1,4 @@
-// Describes measured samples, with a line for each suspicious finding.
+// Describes measured samples.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 namespace stagecraft {
 
+// Returns a summary of the samples, followed by a line for each suspicious finding.
 std::string DescribeSamples(const SampleFile& file, const std::string& path);
 
 }  // namespace stagecraft

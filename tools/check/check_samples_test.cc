@@ -39,7 +39,7 @@ TEST(CheckSamplesTest, SamplesAreRecognisedInEveryFormat) {
   for (const char* name : {"a.csv", "a.csv.gz", "a.pb", "a.textproto"}) {
     const FileSummary summary = Check(name);
     EXPECT_EQ(summary.kind, "samples") << name;
-    // A T4 multiplies no bf16.
+    // A T4 has no bf16 arithmetic.
     EXPECT_EQ(summary.detail, "1 samples of gemm bf16; on t4-16gb; source: us\n  " + Path(name) +
                                   ": 1 of 1 samples are bf16 GEMMs, for which t4-16gb has no "
                                   "rate; the worst is sample 0, gemm 64x64x64 bf16 on t4-16gb in "
@@ -48,7 +48,7 @@ TEST(CheckSamplesTest, SamplesAreRecognisedInEveryFormat) {
   }
 }
 
-TEST(CheckSamplesTest, TablesOfOthersAreNamedAndWhatTheyLeaveOutIsCounted) {
+TEST(CheckSamplesTest, ThirdPartyTablesAreNamedAndTheirSkippedRowsAreCounted) {
   WriteFileAtomically(Path("b.csv"),
                       "gpu_id,dtype,m,n,k,flops,us,valid,invalid_reason\n"
                       "v100-sxm2-16gb,fp16,0,0,0,0,16.62,0,zero_flops\n"

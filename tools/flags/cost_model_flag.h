@@ -1,4 +1,4 @@
-// --cost-model and --measured-ops: which model prices ops, and which it need not.
+// --cost-model and --measured-ops: the model that prices ops, and ops whose time was measured.
 #pragma once
 
 #include <memory>
@@ -11,16 +11,18 @@
 
 namespace stagecraft {
 
+// CostModelFlag: which cost model a verb uses.
 class CostModelFlag {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
-  // "learned" is the model in the binary, "analytical" the one without samples,
-  // anything else a file that `fit` wrote: of a network model, with the kernels of the
-  // model in the binary. Ops of --measured-ops take what was measured. Throws InputError.
+  // Returns the cost model: "learned" is the one in the binary, "analytical" the one without
+  // samples, anything else a file that `fit` wrote. A file of a network model is combined with the
+  // kernels of the model in the binary. Ops of --measured-ops take the time that was measured.
+  // Throws InputError.
   std::unique_ptr<CostModel> Load() const;
-  // The same model without the curves that its network model has of these sites; nullptr if it
-  // has none of them.
+  // Returns the same model without its network model's curves of these sites; nullptr if it has
+  // no such curves.
   std::unique_ptr<CostModel> LoadWithout(std::span<const std::string> sites) const;
   const std::string& name() const { return name_; }
   // The files that the flags name.

@@ -30,10 +30,11 @@ double Number(const std::string& text, size_t begin, size_t end, double most) {
   return *value;
 }
 
-// Parallel links have one name.
+// Returns the links of this name: several if they are parallel. Refuses `text`, the change that
+// names them, if there are none.
 std::vector<int> FindLinks(const Cluster& cluster, const std::string& name,
                            const std::string& text) {
-  constexpr int kMostNames = 20'000;  // that are searched for likely ones
+  constexpr int kMostNames = 20'000;  // that are searched for similar ones
   std::vector<int> links;
   std::vector<std::string> names;
   for (int link = 0; link < cluster.link_count(); ++link) {

@@ -1,4 +1,4 @@
-// --network and --link-rate: how messages share links, and what happens to links.
+// --network and --link-rate: how messages share links, and how the rates of links change.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@
 
 namespace stagecraft {
 
+// NetworkFlags: the fidelity of the network, and changes of its links.
 class NetworkFlags {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
-  // A change of several links that have one name, being parallel, is one of each.
-  // Throws InputError that names the flag.
+  // Returns the options for `cluster`. Parallel links have one name; a change that names them
+  // applies to each. Throws InputError that names the flag.
   NetworkOptions Build(const Cluster& cluster) const;
 
  private:

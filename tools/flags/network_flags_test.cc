@@ -17,8 +17,8 @@
 namespace stagecraft {
 namespace {
 
-// Two nodes of one device and a switch of an awkward name, with two cables up from
-// the first.
+// Two nodes with one device each and a switch with an awkward name, to which two parallel cables
+// lead from the first node.
 Cluster Awkward() {
   const NodeType type = UseDevices(ParseCluster("dgx-h100:1").node(0), 1);
   const Link cable = {LinkKind::kNetwork, 1_us, Bandwidth(10e9)};
@@ -59,7 +59,7 @@ TEST(NetworkFlagsTest, AChangeIsALinkATimeAndARate) {
   EXPECT_EQ(cluster.LinkName(options.changes[0].link), "node0/nic0 -> fabric");
 }
 
-TEST(NetworkFlagsTest, NamesMayHaveTheSignsThatPartAChange) {
+TEST(NetworkFlagsTest, NamesMayContainTheCharactersThatSeparateTheParts) {
   const NetworkOptions options =
       Build({"--network", "flow", "--link-rate", "a@b=c -> node1/gpu0@3=0"}, Awkward());
   ASSERT_EQ(options.changes.size(), 1u);
@@ -75,7 +75,7 @@ TEST(NetworkFlagsTest, ParallelLinksOfOneNameChangeTogether) {
   EXPECT_EQ(options.changes[1].link, 1);
 }
 
-TEST(NetworkFlagsTest, WhatIsNoChangeIsOneSentence) {
+TEST(NetworkFlagsTest, AMalformedChangeIsRefusedInOneSentence) {
   const Cluster cluster = ParseCluster("aws-p3.16xlarge:2");
   for (const char* change : {"node0/nic0 -> fabric", "@3=1", "node0/nic0 -> fabric=0.5"}) {
     EXPECT_NE(ErrorOf(change, cluster).find("want \"LINK@MILLISECONDS=RATE\""), std::string::npos)

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// All that go by a name; a custom one comes from a file.
+// The schedules that --schedule can name; a custom one comes from a file.
 Args PipelineScheduleNames() {
   std::vector<std::string> names;
   for (const PipelineSchedule pipeline_schedule : NamedPipelineSchedules())
@@ -58,7 +58,7 @@ std::vector<Flag> PipelineScheduleFlags::Register(Flags& flags, int& chunks) {
           search_option_};
 }
 
-// What one schedule or two of them take.
+// The flags that only one or two schedules read.
 void PipelineScheduleFlags::RegisterOptions(FlagGroup schedule) {
   group_option_ = schedule.Add(
       "--order-group", options_.groups.size,
@@ -108,7 +108,7 @@ void PipelineScheduleFlags::Apply(PlanDegrees& degrees) const {
   CheckNumbers(degrees);
 }
 
-// A flag of one order says nothing to others.
+// Refuses flags that the schedule does not read.
 void PipelineScheduleFlags::CheckUse(PipelineSchedule pipeline_schedule) const {
   const std::pair<Flag, PipelineScheduleOption> uses[] = {
       {group_option_, kReadsGroups},          {warmup_option_, kReadsWarmup},

@@ -1,4 +1,4 @@
-// PipelineScheduleFlags: which pass a stage runs when, on a command line.
+// PipelineScheduleFlags: the flags that choose a pipeline schedule.
 #pragma once
 
 #include <string>
@@ -11,15 +11,15 @@ namespace stagecraft {
 
 class PipelineScheduleFlags {
  public:
-  // Registers the flags and returns them; `chunks` is what --vpp says. The object, and `chunks`,
+  // Registers the flags and returns them; --vpp is stored in `chunks`. The object and `chunks`
   // must outlive the parse.
   std::vector<Flag> Register(Flags& flags, int& chunks);
 
-  // In place of --schedule's default.
+  // Replaces the default of --schedule; for command lines that do not give it.
   void UseSchedule(const std::string& name) { schedule_ = name; }
 
-  // Sets the order of `degrees`, whose other fields stand already; with a file its
-  // chunks too. Throws InputError naming the flag or file at fault.
+  // Sets the pipeline schedule of `degrees`, whose other fields must have been set; --order-file
+  // also sets the chunks. Throws InputError that names the flag or file at fault.
   void Apply(PlanDegrees& degrees) const;
 
  private:

@@ -102,7 +102,7 @@ void PlanFlags::RegisterDegrees(Flags& flags) {
       .Common();
 }
 
-// Where ranks, layers and micro-batches go.
+// The flags that say where ranks, layers and micro-batches go.
 void PlanFlags::RegisterPlaces(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kParallelism);
   Add(group, "--stage-layers", stage_layers_,

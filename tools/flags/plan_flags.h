@@ -20,25 +20,29 @@
 
 namespace stagecraft {
 
+// PlanFlags: a workload, a cluster and a plan, as a command line describes them.
 class PlanFlags {
  public:
-  // What is meant without --cluster, which is asked for otherwise. Before Register().
+  // Sets the cluster that is used without --cluster, which is required otherwise. Must be called
+  // before Register().
   void SetUsualCluster(std::function<Cluster()> usual) { usual_cluster_ = std::move(usual); }
 
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
 
-  // Throws InputError naming the flag or file at fault.
+  // Returns what the flags ask for. Throws InputError that names the flag or file at fault.
   PlannedJob Build() const;
 
-  // Whether a flag says how attention is done; a stack's default does not count.
+  // Whether --attention is given; a training stack's default does not count.
   bool ChoosesAttention() const;
-  // Does what --attention unfused does. Called when flags have been parsed.
+  // Has the same effect as --attention unfused. Must be called after the flags were parsed.
   void UseUnfusedAttention();
 
-  // For a search: all but degrees, order, recomputation and sharding, which it chooses.
+  // Registers the flags of a search: all but those of degrees, pipeline schedule, recomputation
+  // and sharding, which it chooses.
   void RegisterGiven(Flags& flags);
-  // Workload and cluster, without a plan; `given` is what does not depend on one.
+  // Returns the workload and the cluster without a plan; sets `given` to all that the search does
+  // not choose.
   PlannedJob BuildGiven(PlanDegrees* given) const;
 
  private:
@@ -52,7 +56,7 @@ class PlanFlags {
   void RegisterStep(Flags& flags);
   void RegisterOffloading(Flags& flags);
   void RegisterOverlap(Flags& flags);
-  // A flag that a plan file replaces.
+  // Adds a flag that a plan file replaces.
   template <typename T>
   Flag Add(FlagGroup group, const char* names, T& value, FlagText text) {
     return degree_options_.emplace_back(group.Add(names, value, std::move(text)));
@@ -60,8 +64,8 @@ class PlanFlags {
   PlanDegrees Degrees() const;
   PlanDegrees DegreesFor(const Workload& workload) const;
   std::vector<std::string> InputFiles() const;
-  // A copy in which what was not given is as the stack does it; these defaults
-  // are appended to `used`.
+  // Returns a copy in which flags that are not given have the defaults of the training stack;
+  // appends these defaults to `used`.
   PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;
   void TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used);
   Cluster LoadCluster() const;
@@ -71,7 +75,7 @@ class PlanFlags {
 
   std::string model_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
-  std::function<Cluster()> usual_cluster_;          // none: --cluster is required
+  std::function<Cluster()> usual_cluster_;          // empty: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;
   std::string attention_ = "flash", stack_;
@@ -82,9 +86,9 @@ class PlanFlags {
   PlanDegrees degrees_;
   PipelineScheduleFlags schedule_;
   SyncFlags sync_;
-  bool keeps_attention_ = false;  // whatever the stack has
+  bool keeps_attention_ = false;  // the stack's default does not replace attention_
   bool sequence_parallel_ = true;
-  int vocabulary_multiple_ = 0;       // > 0: a decoder's rows per tensor rank are multiples
+  int vocabulary_multiple_ = 0;       // > 0: as PaddedVocabulary() takes it
   std::vector<Flag> degree_options_;  // those that a plan file replaces
   Flag attention_option_;
   Flag sequence_parallel_option_;

@@ -1,4 +1,4 @@
-// Degrees, Build, BuildGiven: the job that the flags ask for.
+// PlanFlags::Degrees(), Build() and BuildGiven(): the job that the flags ask for.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -35,7 +35,7 @@ T Choose(const std::string& flag, const std::string& value,
       fmt::format("{}: got \"{}\", want one of {}", flag, value, fmt::join(names, ", ")));
 }
 
-// The choice whose Name() the value is.
+// Returns the choice whose Name() is `value`.
 template <typename Enum>
 Enum ChooseNamed(const std::string& flag, const std::string& value,
                  std::initializer_list<Enum> choices) {
@@ -70,7 +70,7 @@ std::vector<LayerRange> ParseLayers(const std::string& flag, const std::string& 
   return ranges;
 }
 
-// The number behind a flag, if any.
+// Returns the value of a flag, if it is given. Throws InputError if it is out of range.
 std::optional<double> Given(const char* flag, std::optional<double> value, double low,
                             double high) {
   if (!value || (*value >= low && *value <= high)) return value;
@@ -154,7 +154,7 @@ Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
   const AttentionBackend attention = ChooseAttention(attention_);
   Workload workload = LoadWorkload(model_, attention);
   const int ranks = degrees_.tensor;
-  // Other degrees are refused later, with the arithmetic.
+  // MakePlan() refuses other degrees, with an error that shows the arithmetic.
   if (vocabulary_multiple_ > 0 && ranks >= 1 && ranks <= cluster.device_count()) {
     DecoderConfig config = LoadDecoderConfig(model_);
     config.vocab = PaddedVocabulary(config.vocab, ranks, vocabulary_multiple_);

@@ -1,4 +1,4 @@
-// PlannedJob: what a command is to simulate.
+// PlannedJob: what a command simulates or runs.
 #pragma once
 
 #include <string>
@@ -12,15 +12,16 @@
 
 namespace stagecraft {
 
-// What was asked for, checked and built. Workload and Cluster outlive the plan.
+// What the flags ask for, checked and built. The plan names layers of the workload and devices of
+// the cluster by their numbers.
 struct PlannedJob {
   Workload workload;
   Cluster cluster;
   Plan plan;
-  std::string stack;                     // whose defaults were used; may be empty
-  std::vector<StackValue> stack_values;  // those that no flag replaced
+  std::string stack;                     // whose defaults are used; may be empty
+  std::vector<StackValue> stack_values;  // the defaults that no flag replaced
   std::vector<std::string> files;        // that were read
-  std::vector<std::string> warnings;     // what rests on an assumption, a sentence each
+  std::vector<std::string> warnings;     // assumptions that results rest on, a sentence each
   NetworkOptions network = {};
 };
 

@@ -13,7 +13,8 @@
 namespace stagecraft {
 namespace {
 
-// The id of a device of the cluster, or of the catalogue by any of its names.
+// Returns the id of a GPU type: `name` itself if the cluster has a GPU type of this id, otherwise
+// that of the catalogue's entry, which may go by any of its names.
 std::string DeviceId(const std::string& name, const Cluster& cluster) {
   for (const Cluster::NodeGroup& group : cluster.groups()) {
     if (group.type.device.id == name) return name;

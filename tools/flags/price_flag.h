@@ -9,14 +9,16 @@
 
 namespace stagecraft {
 
+// PriceFlag: the prices of the GPU types of a cluster.
 class PriceFlag {
  public:
   // Registers the flag; the object must outlive the parse.
   void Register(Flags& flags);
 
-  // USD for an hour of a device, by group of the cluster; empty where nothing was given.
-  // Throws InputError that names the flag: for a name neither the cluster nor the
-  // catalogue has, a price that is none, and a kind of the cluster without one.
+  // Returns USD for an hour of a device, by node group of the cluster; empty if the flag is not
+  // given. Throws InputError that names the flag for a name that neither the cluster nor the
+  // catalogue has, for a malformed price, for a second price of a GPU type and for a GPU type of
+  // the cluster without a price.
   std::vector<double> Build(const Cluster& cluster) const;
 
  private:

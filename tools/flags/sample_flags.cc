@@ -41,7 +41,7 @@ Args FilesOf(const Args& paths) {
   return files;
 }
 
-// Samples of GPUs that the catalogue lacks get those of the cluster, by their ids.
+// Gives samples of GPU types that the catalogue lacks the cluster's GPU type of the same id.
 void AddGpus(const std::string& spec, std::vector<Sample>& samples) {
   std::set<std::string> lacking;
   for (const Sample& sample : samples) {

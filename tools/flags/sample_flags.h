@@ -1,4 +1,4 @@
-// What the verbs on measured samples share: input files, outputs, progress.
+// What the verbs that work on measured samples share: input files, outputs, progress.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -17,28 +17,30 @@ namespace stagecraft {
 struct SampleInput {
   Args files;  // a folder is replaced by the tables in it
   std::vector<Sample> samples;
-  int64_t passed_over = 0;  // rows whose source says that they are no measurements
+  int64_t passed_over = 0;  // skipped rows: their source says that they are no measurements
 };
 
-// Throws InputError that names `flag` or the file: where a file is given twice,
-// which would put rows on both sides of a split, and where there is no sample.
-// `cluster`, as ParseCluster() takes it, has GPUs that the catalogue lacks, by the ids
-// that samples name; or is empty. Throws too where two of one id differ.
+// Reads the samples of all `paths`. Throws InputError that names `flag` or the file if a file is
+// given twice, which would put the same rows on both sides of a split, or if there are no samples.
+// `cluster`, as ParseCluster() takes it, may describe GPU types that the catalogue lacks, under the
+// ids that samples name; it may be empty. Two such GPU types with one id must not differ.
 SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
                             const std::string& cluster = "");
 
-// Whether `path` could be written, before the work that it is to hold: its folder
-// exists, its extension is one of `extensions` (".pb"). Throws InputError.
+// Checks, before the work whose result goes there, that `path` could be written. Throws InputError
+// unless its folder exists and its extension is one of `extensions` (".pb").
 void CheckOutputPath(const std::string& flag, const std::string& path, const Args& extensions);
 
-// Writes a message as .pb or, for any other extension, as .textproto; the old file
-// stays until the new one is whole. Returns its size in bytes.
+// Writes a message in binary if the path ends in .pb, else in text format. An old file stays until
+// the new one is complete. Returns the size of the file in bytes.
 size_t WriteModelFile(const google::protobuf::Message& message, const std::string& path);
 
-// `text` as UTF-8, what is not replaced: tables hold any bytes, protos do not.
+// Returns `text` with all bytes replaced that are not UTF-8: tables may hold any bytes, protos may
+// not.
 std::string ValidText(const std::string& text);
 
-// A line on a terminal that the next one replaces; nothing where `err` is none.
+// ProgressLine: a line on a terminal, which the next one replaces. Shows nothing if `err` is not a
+// terminal.
 class ProgressLine {
  public:
   ProgressLine(std::ostream& err, bool is_quiet);
@@ -48,7 +50,8 @@ class ProgressLine {
 
   void Show(const std::string& line);
   void Clear();
-  // Show(), or nothing to call; for as long as this lives.
+  // Returns a function that calls Show(), valid as long as this object lives; empty if nothing is
+  // shown.
   std::function<void(const std::string&)> Reporter();
 
  private:

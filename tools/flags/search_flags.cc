@@ -18,7 +18,7 @@
 namespace stagecraft {
 namespace {
 
-// What is given twice is asked for once.
+// Removes values that occurred before.
 template <typename T>
 void KeepFirstOfEach(std::vector<T>& values) {
   std::vector<T> kept;
@@ -38,7 +38,7 @@ void KeepFirstOfEach(Choices& choices) {
   KeepFirstOfEach(choices.rank_orders);
 }
 
-// Of schedules that end, as "all" means them.
+// "all", and the names of the schedules that it stands for: those that flush their pipeline.
 Args ScheduleNames() {
   Args names{"all"};
   for (const PipelineSchedule pipeline_schedule : NamedPipelineSchedules()) {
@@ -237,7 +237,7 @@ SearchJob SearchFlags::Build() const {
         "objective");
   }
   job.wants_explanation = explain_ && !job.wants_pareto;
-  // An explanation is of the second best, too.
+  // An explanation also says what the second best plan loses.
   job.options.search.top = job.wants_explanation ? std::max(2, top_) : top_;
   BuildAlgorithm(job);
   for (const Objective objective : {Objective::kStepTime, Objective::kCost, Objective::kMemory}) {

@@ -1,4 +1,4 @@
-// The flags of `search`: what to choose from, and what not to.
+// The flags of `search`: the plans to choose from, and what all of them have in common.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace stagecraft {
 
-// What was asked for, checked. Outlives its problems.
+// What the flags ask for, checked. Must outlive the results of Problem(), which refer to it.
 struct SearchJob {
   Workload workload;
   Cluster cluster;
@@ -23,18 +23,18 @@ struct SearchJob {
   Choices choices;
   Objective objective = Objective::kStepTime;
   PlanAlgorithm algorithm = PlanAlgorithm::kExhaustive;
-  bool compares = false;  // all algorithms, with the budget each
-  // On unlike GPUs, whose space holds few plans that use several kinds: the programme over
-  // submeshes, too.
+  bool compares = false;  // run all algorithms, each with the whole budget
+  // Also run the dynamic programme over submeshes. For clusters of several GPU types: the plan
+  // space of the exhaustive search holds few plans that use more than one type.
   bool goes_beyond = false;
-  std::string page = {};  // to write their curves to; empty: none
+  std::string page = {};  // the HTML file for the curves of all algorithms; empty: none
   PlanSearchOptions options;
-  bool wants_pareto = false;  // all plans that none beats, not the best by the objective
+  bool wants_pareto = false;  // all plans that no other beats, not the best by `objective`
   bool wants_explanation = true;
-  int shown = 5;                           // plans
-  std::vector<double> prices = {};         // as of SearchProblem
+  int shown = 5;                           // plans in the report
+  std::vector<double> prices = {};         // as in SearchProblem
   std::vector<std::string> files;          // that were read
-  std::vector<std::string> warnings = {};  // what rests on an assumption, a sentence each
+  std::vector<std::string> warnings = {};  // assumptions that results rest on, a sentence each
 
   SearchProblem Problem(const CostModel& model) const {
     return {.workload = workload,
@@ -47,19 +47,20 @@ struct SearchJob {
   }
 };
 
+// SearchFlags: a search, as a command line describes it.
 class SearchFlags {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
 
-  // Throws InputError naming the flag or file at fault.
+  // Returns what the flags ask for. Throws InputError that names the flag or file at fault.
   SearchJob Build() const;
 
  private:
   void RegisterObjective(Flags& flags);
   void RegisterChoices(Flags& flags);
   void RegisterAlgorithm(Flags& flags);
-  // All that says how to search.
+  // Sets everything that says how to search.
   void BuildAlgorithm(SearchJob& job) const;
 
   PlanFlags given_;
@@ -78,12 +79,13 @@ class SearchFlags {
   Flag explain_option_;
 };
 
-// What algorithms that could go on for ever are given where nothing is said, and what is
-// looked at beyond a space.
+// Without --budget, algorithms that could go on for ever end after kUsualEvaluations. A search
+// beyond the plan space (SearchJob::goes_beyond) always ends after kEvaluationsBeyond.
 inline constexpr int64_t kUsualEvaluations = 5000;
 inline constexpr int64_t kEvaluationsBeyond = 1000;
 
-// "10s", "5000evals" or both with a comma. Throws InputError that names --budget.
+// Parses "10s", "5000evals", or both with a comma between them. Throws InputError that names
+// --budget.
 Budget ParseBudget(const std::string& text);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// WithStackDefaults: what a training stack does in place of the flags not given.
+// PlanFlags::WithStackDefaults(): what a training stack does where flags are not given.
 #include <fmt/core.h>
 
 #include <variant>
@@ -19,12 +19,13 @@ const StackDefaults& FindStack(const std::string& name) {
   throw InputError(fmt::format("--stack: got \"{}\"; {}", name, NearestNames(name, table.Names())));
 }
 
-// Classics, graphs and files of operators have no configuration to change.
+// Whether a network has a decoder's configuration that can be changed. Classic networks, graphs and
+// files of operators have none.
 bool IsDecoder(const std::string& model) {
   try {
     return std::holds_alternative<DecoderConfig>(LoadNetworkConfig(model));
   } catch (const InputError&) {
-    return false;  // where it is no network at all, LoadWorkload() says why
+    return false;  // if it is no network at all, LoadWorkload() says why
   }
 }
 
@@ -35,8 +36,8 @@ void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<Sta
     used.push_back(*stack.Find(key));
     used.back().value = value;
   };
-  // Interleaved means one block per chunk where the stages divide the blocks,
-  // else 1F1B (data/published/README.md).
+  // Interleaved means one transformer block per chunk if the number of stages divides that of the
+  // blocks, else 1F1B (data/published/README.md).
   const bool has_schedule = IsGiven("--schedule") || IsGiven("--order-file");
   if (!has_schedule && !IsGiven("--vpp") && !IsGiven("--stage-layers")) {
     std::string schedule = stack.schedule;

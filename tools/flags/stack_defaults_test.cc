@@ -1,4 +1,4 @@
-// What --stack changes of a plan, and what the report says of it.
+// What --stack changes in a plan, and what the report says about it.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -26,7 +26,7 @@ nlohmann::json Report(const std::string& flags) {
   return nlohmann::json::parse(Simulate("--json " + flags));
 }
 
-// plan.stack.values by key.
+// Returns plan.stack.values by key.
 std::map<std::string, std::string> Values(const nlohmann::json& report) {
   std::map<std::string, std::string> values;
   for (const auto& value : report["plan"]["stack"]["values"]) {
@@ -90,8 +90,8 @@ TEST(StackDefaultsTest, OneStageHasNoOrder) {
             "gpipe");
 }
 
-// GPT-2's 50,257 rows become 50,304 = 393 x 128 on one rank, 51,200 = 400 x 128
-// on eight; 768 columns each, tied.
+// The 50,257 rows of GPT-2's vocabulary become 50,304 = 393 x 128 on one rank, and 50,688 =
+// 99 x 4 x 128 on four. A row has 768 columns, and the head shares them.
 TEST(StackDefaultsTest, MegatronPadsTheVocabularyOfADecoder) {
   const int64_t plain = Report("--model gpt2")["parameters"];
   const int64_t one = Report("--model gpt2 --stack megatron-2021")["parameters"];

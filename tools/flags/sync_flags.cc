@@ -19,7 +19,7 @@ Args MethodNames() {
   return names;
 }
 
-// Ranks of the stage that has most of them.
+// The number of data-parallel ranks of the stage that has most of them.
 int MostDataRanks(const Plan& plan) {
   size_t most = 1;
   for (const Stage& stage : plan.stages) {

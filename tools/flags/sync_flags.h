@@ -9,12 +9,14 @@
 
 namespace stagecraft {
 
+// SyncFlags: how gradients are synchronised.
 class SyncFlags {
  public:
-  // Returns the options; the object must outlive the parse.
+  // Registers the flags and returns them; the object must outlive the parse.
   std::vector<Flag> Register(Flags& flags);
 
-  // Throws InputError for what is no method or no time; FindErrors() judges the rest.
+  // Returns what the flags ask for. Throws InputError for an unknown method or a timeout out of
+  // range; FindErrors() judges the rest.
   SyncOptions Options() const;
 
  private:
@@ -23,7 +25,8 @@ class SyncFlags {
   double timeout_ms_ = 0;
 };
 
-// What a plan's way to synchronise means beyond its time, a sentence each.
+// What the plan's way to synchronise gradients means beyond the time that it takes, a sentence
+// each.
 std::vector<std::string> SyncNotes(const Plan& plan);
 
 }  // namespace stagecraft

@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// log(predicted / measured)| of each sample; NaN if nothing predicts it.
+// Returns |log(predicted / measured)| of each sample; NaN if the model does not predict it.
 std::vector<double> KernelErrors(const LearnedModel& model, std::span<const Sample> samples);
 
 // For each op: whether `base`, calibrated on the other rows, predicts rows better than `base`.
@@ -21,8 +21,8 @@ std::map<std::string, CalibrationEvidence> CalibrationEvidenceByOp(const Learned
                                                                    std::span<const Sample> samples);
 
 // For each op: whether models fitted to the other rows predict rows better than the shipped one.
-// Only for so few samples that chance may decide; empty for more than kMostFewSamples, since
-// fitting that often would take long.
+// Only for numbers of samples so small that chance may decide; empty for more than kMostFewSamples,
+// since fitting so many models would take long.
 inline constexpr size_t kMostFewSamples = 200;
 std::map<std::string, CalibrationEvidence> FitEvidenceByOp(std::span<const Sample> samples);
 

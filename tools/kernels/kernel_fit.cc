@@ -24,8 +24,8 @@
 namespace stagecraft {
 namespace {
 
-// Base names and rows by source, without paths and times, so that the same samples give the same
-// bytes anywhere.
+// Returns where samples come from: base names of files, and numbers of rows by source. It has no
+// folders and dates, so that the same samples give the same bytes everywhere.
 std::string Origin(const SampleInput& input) {
   Args files;
   for (const std::string& file : input.files) {
@@ -115,7 +115,7 @@ KernelFit ReadBase(const KernelFitFlags& flags) {
   return base;
 }
 
-// Mean errors, and numbers of rows, by op.
+// Returns mean errors and numbers of rows, by op.
 std::map<std::string, std::pair<double, int>> ErrorsByOp(const LearnedModel& model,
                                                          std::span<const Sample> samples) {
   const std::vector<double> of_sample = KernelErrors(model, samples);

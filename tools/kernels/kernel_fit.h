@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// The flags of `fit`, by their names.
+// The values of the flags of `fit` with the same names.
 struct KernelFitFlags {
   Args samples;            // empty: start from cost_model
   std::string calibrate;   // empty: no calibration
@@ -28,7 +28,8 @@ struct KernelFit {
   std::optional<CalibrationSummary> calibration;  // of --calibrate
 };
 
-// Throws InputError for files that cannot be read, and if nothing is left to learn from.
+// Fits or reads a model, and calibrates it if --calibrate is given. Throws InputError for files
+// that cannot be read, and if nothing is left to learn from.
 KernelFit FitKernels(const KernelFitFlags& flags, ProgressLine& progress);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// The last look at a partition before anybody reads it.
+// The last check of a partition before it is shown.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace stagecraft {
 
-// What no answer can be, a sentence each: figures below zero or that are no numbers, figures
-// beyond what is proven, stages without nodes or devices. Empty where it may be shown.
+// Returns what is impossible about an answer, a sentence each: figures that are negative or not
+// finite, figures beyond the proven bound, stages without nodes or devices. Empty if the answer may
+// be shown.
 std::vector<std::string> FindErrors(const PartitionAnswer& answer);
 
-// Throws std::runtime_error with the first of them.
+// Throws std::runtime_error with the first of these sentences, if there is one.
 void RequireSound(const PartitionAnswer& answer);
 
 }  // namespace stagecraft

@@ -15,7 +15,7 @@ PartitionAnswer Sound() {
   PartitionAnswer answer;
   answer.bottleneck_s = 0.5;
   answer.latency_s = 2;
-  answer.bound_s = 2 * (1 + 1e-12);  // the same but for rounding
+  answer.bound_s = 2 * (1 + 1e-12);  // equal to the latency but for rounding
   answer.dp_time_s = 3;
   answer.minibatches_per_s = 2;
   answer.bound_minibatches_per_s = 2.5;
@@ -33,7 +33,7 @@ TEST(AnswerErrorsTest, NothingIsWrongWithASoundAnswerOrNone) {
   EXPECT_NO_THROW(RequireSound(Sound()));
 }
 
-TEST(AnswerErrorsTest, WhatNoAnswerCanBeIsFound) {
+TEST(AnswerErrorsTest, ImpossibleFiguresAreFound) {
   const std::vector<std::function<void(PartitionAnswer&)>> changes = {
       [](PartitionAnswer& a) { a.bottleneck_s = -1; },
       [](PartitionAnswer& a) { a.latency_s = kInfinity; },

@@ -15,7 +15,8 @@
 namespace stagecraft {
 namespace {
 
-// More would be counted by the million.
+// The most sets of GPUs in use, told apart by how many GPUs of each server are in use. With more,
+// there would be millions of subproblems.
 constexpr double kMostOccupancies = 5000;
 
 DappleOptions OptionsOf(const PartitionRequest& request) {

@@ -17,7 +17,7 @@
 namespace stagecraft {
 namespace {
 
-// All orders of a virtual worker's GPUs are tried.
+// Limits, because all orders of the GPUs of a virtual worker are tried.
 constexpr int kMostGpus = 8;  // of a server
 constexpr int kMostServers = 5;
 
@@ -63,17 +63,17 @@ HetPipeOptions OptionsOf(const PartitionRequest& request) {
 
 using Workers = std::vector<VirtualWorker>;
 
-// All GPUs at work all the time.
+// Returns the rate with all GPUs busy all the time, in minibatches per second.
 double MostRate(const ProfiledStates& profile, const HetPipeOptions& options) {
   double power = 0;
   for (const HetPipeServer& server : options.servers) power += server.devices * server.speed;
   return power / profile.states.states.back().compute.seconds();
 }
 
-// Nothing where a worker does not fit or the policy does not apply. Throws Stopped.
+// Returns no value if a worker does not fit or the policy does not apply. Throws Stopped.
 std::optional<Workers> SolveWorkers(const ProfiledStates& profile, const HetPipeOptions& options,
                                     const StopSign& stop) {
-  std::map<std::vector<int>, std::optional<VirtualWorker>> solved;  // equal workers once
+  std::map<std::vector<int>, std::optional<VirtualWorker>> solved;  // by the GPUs of a worker
   Workers workers;
   for (const std::vector<int>& gpus : VirtualWorkerGpus(options)) {
     if (!solved.contains(gpus)) {
@@ -92,8 +92,8 @@ std::string RatesOf(const Workers& workers) {
                      AddedRate(workers));
 }
 
-// The best policy's; noted in `tried`, how each of them does. Throws Stopped where it
-// came to none.
+// Returns the workers of the best policy; appends to `tried` how well each policy does. Throws
+// Stopped if it is stopped before it has any workers.
 std::optional<Workers> TryPolicies(const ProfiledStates& profile, const PartitionRequest& request,
                                    HetPipeOptions options, const StopSign& stop,
                                    std::string& tried) {

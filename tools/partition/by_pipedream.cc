@@ -34,14 +34,15 @@ PipeDreamOptions OptionsOf(const PartitionRequest& request) {
   return options;
 }
 
-// All work on all machines at once.
+// Returns the time of all work divided equally among all machines, which no partition beats.
 double LeastSeconds(const AntichainStates& states, const std::vector<MachineLevel>& levels) {
   double seconds = states.states.back().compute.seconds();
   for (const MachineLevel& level : levels) seconds /= level.machines;
   return seconds;
 }
 
-// Stages of the innermost level, with the replicas of all.
+// Adds the stages of the innermost level. `copies` is the number of replicas of the stage that has
+// `stages` inside.
 void AddStages(const TimedGraph& graph, const std::vector<PipeDreamStage>& stages, int copies,
                PartitionAnswer& answer) {
   for (const PipeDreamStage& stage : stages) {
@@ -74,10 +75,11 @@ std::string MemoryObstacle(const TimedGraph& graph, Bytes memory) {
       static_cast<double>((largest->activation + largest->parameters).count()) / 1e9);
 }
 
-// Nothing where it is stopped before it knows.
+// Whether there is a partition without the memory limit; no value if it is stopped before that is
+// known.
 std::optional<bool> FitsWithoutMemory(const AntichainStates& states, PipeDreamOptions options,
                                       const StopSign& stop) {
-  if (!options.straight) return true;  // all on all machines
+  if (!options.straight) return true;  // one stage, replicated on all machines
   options.memory.reset();
   try {
     return !std::isinf(SolvePipeDream(states, options, stop).bottleneck_s);
@@ -86,7 +88,7 @@ std::optional<bool> FitsWithoutMemory(const AntichainStates& states, PipeDreamOp
   }
 }
 
-// Of a problem that is known to have no partition.
+// Returns why a problem that is known to have no partition has none.
 std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
                      const PipeDreamOptions& options, const StopSign& stop) {
   const std::optional<bool> is_memory =

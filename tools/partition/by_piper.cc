@@ -34,7 +34,7 @@ PiperOptions OptionsOf(const PartitionRequest& request, const PiperProblem& prob
   return options;
 }
 
-// The node that needs the most memory even where it takes the least.
+// Returns why nothing fits into memory: the least that the network and its largest node need.
 std::string Obstacle(const PiperProblem& problem, const PiperOptions& options) {
   double most = -1;
   std::string name;

@@ -15,7 +15,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kMaxLoadSteps = 3'000'000;
-constexpr int kMostDevices = 64;  // accelerators, and processors
+constexpr int kMostDevices = 64;  // of accelerators, and of CPUs
 constexpr int64_t kLatencySteps = 1'000'000;
 
 void AddStages(const PlacementProblem& problem, const NodePlacement& placement,
@@ -45,8 +45,8 @@ std::string Obstacle(const PlacementProblem& problem) {
       problem.accelerators, problem.memory_bytes / 1e9, problem.cpus, bytes / 1e9);
 }
 
-// Nothing where it has too many downsets, or is stopped too early: annealing needs no
-// contiguous start.
+// Returns no value if the problem has too many downsets, or if the solver is stopped too early:
+// annealing does not need a contiguous placement to start from.
 std::optional<MaxLoad> ContiguousStart(const PlacementProblem& problem, const StopSign& stop) {
   try {
     return SolveContiguousMaxLoad(problem, stop);
@@ -56,7 +56,8 @@ std::optional<MaxLoad> ContiguousStart(const PlacementProblem& problem, const St
   return std::nullopt;
 }
 
-// Any placement. Throws Stopped where none fits so far.
+// Returns the best placement that annealing finds, which need not be contiguous. Throws Stopped if
+// it is stopped before it found one that fits.
 std::optional<MaxLoad> Anneal(const PlacementProblem& problem, uint64_t seed,
                               const StopSign& stop) {
   std::optional<MaxLoad> found = ContiguousStart(problem, stop);

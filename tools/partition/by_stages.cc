@@ -20,10 +20,10 @@
 namespace stagecraft {
 namespace {
 
-// What one algorithm came to, checked anew.
+// What one algorithm found, checked anew.
 struct Outcome {
   ComparedAlgorithm shown;
-  StagePlan plan;  // no stages: none
+  StagePlan plan;  // without stages if it found none
   StageCheck check;
 };
 
@@ -59,7 +59,7 @@ Outcome Checked(const StageProblem& problem, const StageRun& run, const std::str
 
 constexpr const char* kExhaustive = "exhaustive";
 
-// Throws InputError where there are too many downsets.
+// Throws InputError if there are too many downsets.
 Outcome RunExactly(const StageProblem& problem, const StopSign& stop) {
   const Stopwatch watch;
   std::optional<ExactStages> exact;
@@ -121,7 +121,7 @@ class StageSearch {
 
   bool IsStopped() const { return request_.budget.stop != nullptr && request_.budget.stop->load(); }
 
-  // The budget is of the search alone.
+  // Trains without a limit, because the budget is for the search alone; only Ctrl-C ends it early.
   StartPolicy MakePolicy() {
     return MakeStartPolicy(request_, problem_.bandwidth, {.stop = request_.budget.stop},
                            answer_.notes);
@@ -135,7 +135,8 @@ class StageSearch {
     if (request_.algorithm == kExhaustive) WalkBriefly();
   }
 
-  // Stages are known from behind: what is left for the first may be far too much.
+  // Adds the plan of a short search. The exhaustive search finds stages from the last to the first:
+  // what it leaves for the first one when it is stopped may be far too much.
   void WalkBriefly() {
     constexpr int64_t kPlans = 5000;
     const StageRun walk =
@@ -156,7 +157,7 @@ class StageSearch {
   void RunAll() {
     StartPolicy start = MakePolicy();
     SavePolicy(request_, start, answer_);
-    // From scratch of the same shape, so that they can be compared.
+    // Policies that start untrained get the same shape, so that they can be compared with this one.
     comparison_.policy_width = start.policy.shape().width;
     for (const StageAlgorithm algorithm : AllStageAlgorithms()) {
       const std::string name = NameOf(algorithm);
@@ -172,8 +173,8 @@ class StageSearch {
     RunIfPossible(kExhaustive, [&] { RunExhaustive(); });
   }
 
-  // An algorithm that refuses the problem, or whose turn did not come, is shown with the
-  // reason.
+  // Runs `search`. An algorithm that refuses the problem, or whose turn does not come, is shown
+  // with the reason.
   template <typename Search>
   void RunIfPossible(const std::string& name, Search search) {
     try {
@@ -242,7 +243,7 @@ class StageSearch {
     answer_.stages.push_back(std::move(added));
   }
 
-  // What the nearest plan that was come across lacks.
+  // Returns why there is no plan: what is wrong with the nearest one that was found.
   std::string Obstacle() const {
     const Outcome* nearest = nullptr;
     for (const Outcome& outcome : outcomes_) {

@@ -46,7 +46,7 @@ PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request) {
   answer.bottleneck_s = plan->period_s;
   answer.is_cut_short = stop.was_obeyed();
   answer.minibatches_per_s = plan->rate_per_s;
-  // All devices at work all the time.
+  // The rate with all devices busy all the time.
   answer.bound_minibatches_per_s = options.devices / profile.states.states.back().compute.seconds();
   answer.notes.push_back(
       fmt::format("depth {}, width {}, {} micro-batches of {} minibatches, {} recomputation",

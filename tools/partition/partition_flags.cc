@@ -55,7 +55,7 @@ GraphFormat FormatOf(const std::string& name, const std::string& text) {
   return is_json ? GraphFormat::kDnn : GraphFormat::kPipeDream;
 }
 
-// Profiles and workloads are alike to planners of profiles.
+// Whether a planner reads graphs of a format. Planners that read profiles read workloads, too.
 bool Reads(const PartitionMethod& method, GraphFormat format) {
   if (method.format == GraphFormat::kWorkload || method.format == format) return true;
   return method.format == GraphFormat::kPipeDream && format == GraphFormat::kWorkload;

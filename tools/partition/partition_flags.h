@@ -1,4 +1,4 @@
-// The flags of `partition`: which graph, whose problem, on what.
+// The flags of `partition`: which graph is cut, by which planner, for which devices.
 #pragma once
 
 #include <string>
@@ -11,28 +11,30 @@
 
 namespace stagecraft {
 
-// A planner: the format of graphs that it reads, or kWorkload where it reads all.
+// A planner. `format` is that of the graphs that it reads, or kWorkload if it reads all formats.
 struct PartitionMethod {
   const char* name;
   GraphFormat format;
   PartitionAnswer (*run)(const PartitionRequest& request);
 };
 
-// What was asked for, checked.
+// What the flags ask for, checked.
 struct PartitionJob {
   PartitionRequest request;
   PartitionAnswer (*run)(const PartitionRequest& request) = nullptr;
-  std::string page = "";                // to write; may be empty
+  std::string page = "";                // the HTML file to write; empty: none
   std::vector<std::string> files = {};  // that were read
   std::vector<std::string> notes = {};
 };
 
+// PartitionFlags: a job of `partition`, as a command line describes it.
 class PartitionFlags {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
 
-  // Reads the graphs. Throws InputError naming the flag or file at fault.
+  // Returns what the flags ask for, with the graphs read. Throws InputError that names the flag or
+  // file at fault.
   PartitionJob Build() const;
 
  private:

@@ -1,4 +1,4 @@
-// `partition` ended by Ctrl-C or by its budget.
+// What `partition` shows if Ctrl-C or its budget ends it.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -29,7 +29,8 @@ bool ListensToCtrlC() {
   return now.sa_handler != SIG_DFL;
 }
 
-// Ctrl-C as soon as the command listens. It must be one that takes far longer.
+// Runs the command and presses Ctrl-C as soon as it listens for it. The command must take far
+// longer than that.
 PartitionOutcome Interrupted(const Args& words) {
   std::jthread user([](const std::stop_token& is_over) {
     while (!ListensToCtrlC() && !is_over.stop_requested()) std::this_thread::yield();
@@ -38,13 +39,13 @@ PartitionOutcome Interrupted(const Args& words) {
   return Partition(words);
 }
 
-// Minutes of work on a chain of 1000 nodes.
+// A command that takes minutes if the graph is a chain of 1000 nodes.
 Args SlowPipeDream(const std::string& graph) {
   return {"--graph",     graph,     "--machines",  "64,64",
           "--bandwidth", "1e9,1e9", "--algorithm", "pipedream"};
 }
 
-// Where --json was among the words.
+// Returns the report of a command that had --json among its words and was interrupted.
 json ReportOf(const PartitionOutcome& outcome) {
   EXPECT_EQ(outcome.code, kExitInterrupted);
   json report = json::parse(outcome.out);
@@ -62,8 +63,8 @@ TEST_F(PartitionInterruptTest, PipeDreamEndsWithoutAPartition) {
   EXPECT_TRUE(report["stages"].empty());
 }
 
-// Where nothing fits, the reason is sought by a second run.
-TEST_F(PartitionInterruptTest, WhatIsProvenToFitNowhereIsInfeasibleWhereverItIsStopped) {
+// If no partition fits, a second run of the planner finds out why.
+TEST_F(PartitionInterruptTest, AProblemThatIsProvenInfeasibleStaysSoWhereverItIsStopped) {
   PartitionRequest request;
   request.graph = {"diamonds", Diamonds(3)};
   request.algorithm = "pipedream";
@@ -99,7 +100,7 @@ TEST_F(PartitionInterruptTest, ExitCodesSayWhatIsKnown) {
   EXPECT_EQ(ExitCodeOf(answer), kExitInfeasible);
 }
 
-// Of about a minute.
+// The search would take about a minute.
 TEST_F(PartitionInterruptTest, ExhaustiveSearchesEndWithWhatTheyHave) {
   const Args words = {"--graph",         Write("graph.txt", Chain(260)),
                       "--device-speeds", "64x1,64x2",
@@ -111,7 +112,7 @@ TEST_F(PartitionInterruptTest, ExhaustiveSearchesEndWithWhatTheyHave) {
   EXPECT_NEAR(report["bound_s"], 260 * 2e-3 / (64 + 128), 1e-9);
   EXPECT_EQ(report["feasible"], true);
   EXPECT_GE(report["bottleneck_s"], report["bound_s"]);
-  // A walk beside what it had by then.
+  // A short search's plan is shown beside the one that it had by then.
   EXPECT_EQ(report["algorithms"][0]["algorithm"], "exhaustive");
   EXPECT_EQ(report["algorithms"][1]["algorithm"], "mcmc");
   EXPECT_LE(report["bottleneck_s"],
@@ -130,7 +131,7 @@ TEST_F(PartitionInterruptTest, ComparisonsSayWhoseTurnDidNotCome) {
   }
 }
 
-TEST_F(PartitionInterruptTest, AFileStaysWhereNothingWasLearned) {
+TEST_F(PartitionInterruptTest, AFileStaysIfNothingWasLearned) {
   Args words = Devices(Write("graph.txt", Chain(300)));
   words[0] = "--train-graphs";
   words.insert(words.end(), {"--train-rounds", "100000", "--policy-width", "256", "--save-policy",

@@ -1,4 +1,4 @@
-// Learned policies, and flags that contradict, from the command line.
+// Learned policies, and flags that contradict each other, on the command line.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -40,14 +40,14 @@ TEST_F(PartitionPolicyTest, APolicyIsTrainedWithoutAGraphToCut) {
   const PartitionOutcome outcome = Partition(words);
   EXPECT_EQ(outcome.code, kExitOk);
   EXPECT_NE(outcome.out.find("wrote " + Path("policy.txt")), std::string::npos);
-  // Learning goes on where it ended.
+  // Training continues from the saved policy.
   words.insert(words.end(), {"--policy", Path("policy.txt")});
   const std::string before = ReadFile(Path("policy.txt"));
   EXPECT_EQ(Partition(words).code, kExitOk);
   EXPECT_NE(ReadFile(Path("policy.txt")), before);
 }
 
-// A batch is 32 plans, a round one batch of each problem.
+// A batch has 32 plans, and a round is one batch for each problem.
 TEST_F(PartitionPolicyTest, ABudgetEndsTrainingWithWhatWasLearned) {
   const Args words = {"--train-graphs", Write("seen.txt", Diamonds(2)),
                       "--policy-width", "4",
@@ -80,7 +80,8 @@ TEST_F(PartitionPolicyTest, ABudgetTooSmallToLearnKeepsTheFileThatIsThere) {
     EXPECT_EQ(trained.code, kExitInfeasible);
     EXPECT_EQ(trained.err, sentence);
   }
-  // A search has its plan all the same, and a policy that was read is no better by it.
+  // A search still has a plan to show; a policy that was read has learned nothing more and is not
+  // written either.
   Args search = Devices(graph);
   search.insert(search.end(), {"--algorithm", "policy"});
   Partition(search, {"--budget", "40evals", "--policy-width", "4", "--save-policy", Path("a.txt")});
@@ -118,7 +119,7 @@ TEST_F(PartitionPolicyTest, PoliciesOfAnotherShapeOrVersionAreRefused) {
   EXPECT_TRUE(refusal("\x1f\x8b zipped", {}).starts_with("begins with \"?? zipped\""));
 }
 
-TEST_F(PartitionPolicyTest, FlagsThatContradictAreNamed) {
+TEST_F(PartitionPolicyTest, FlagsThatContradictEachOtherAreNamed) {
   const std::string graph = Write("graph.txt", Diamonds(1));
   const auto sentence = [&](Args words) {
     words.insert(words.begin(), {"--graph", graph});

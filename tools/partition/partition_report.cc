@@ -18,7 +18,8 @@ using Json = nlohmann::ordered_json;
 
 Json OrNull(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
 
-// No answer has a smaller latency or, where there is none, bottleneck.
+// Whether it is proven that no answer has a smaller latency, or bottleneck if the planner has no
+// latency.
 bool IsProven(const PartitionAnswer& answer) {
   constexpr double kRounding = 1e-9;
   const std::optional<double>& best = answer.latency_s ? answer.latency_s : answer.bottleneck_s;
@@ -39,7 +40,7 @@ Json StagesToJson(const PartitionAnswer& answer) {
   return stages;
 }
 
-// Of those that search for stages.
+// Adds the keys that only planners that search for stages report.
 void AddSearch(const PartitionAnswer& answer, Json& report) {
   const AlgorithmComparison& comparison = *answer.comparison;
   Json devices = Json::array();

@@ -8,15 +8,15 @@
 
 namespace stagecraft {
 
-// Keys of the report, but for its header and wall_ms.
+// Returns the report as JSON, without its header and wall_ms.
 nlohmann::ordered_json PartitionToJson(const PartitionRequest& request,
                                        const PartitionAnswer& answer);
 
-// Of an answer that is no error. What is proven to have no partition is that, even where Ctrl-C
-// came while its reason was sought.
+// Returns the exit code of an answer. A problem that is proven to have no partition is infeasible,
+// even if Ctrl-C came while the reason was being determined.
 int ExitCodeOf(const PartitionAnswer& answer);
 
-// Figures, what each search came to, notes, stages.
+// Prints what each search found, the figures, the notes and the stages.
 void PrintPartition(const PartitionAnswer& answer, std::ostream& out);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// PartitionRequest: what the flags of `partition` ask for; PartitionAnswer:
-// what came out, in the words of the report.
+// PartitionRequest: what the flags of `partition` ask for. PartitionAnswer: what a planner found,
+// in the terms of the report.
 #pragma once
 
 #include <cstdint>
@@ -16,37 +16,37 @@
 
 namespace stagecraft {
 
-// kWorkload: not read, but made of a workload and a cost model.
+// The formats of graph files; kWorkload: not read, but made from a workload by a cost model.
 enum class GraphFormat { kPipeDream, kDnn, kPiper, kWorkload };
 // "pipedream", "dnn", "piper", "workload".
 const char* NameOf(GraphFormat format);
 
 struct PartitionGraph {
-  std::string path;  // or the workload's name; opens every error
-  std::string text;  // unzipped
+  std::string path;  // or the workload's name; begins every error
+  std::string text;  // contents of the file, unzipped
   GraphFormat format = GraphFormat::kPipeDream;
-  std::optional<TimedGraph> timed = {};  // of kWorkload
+  std::optional<TimedGraph> timed = {};  // only of kWorkload
 };
 
 inline constexpr int kPolicyWidth = 32;
 
-// How a learned policy comes about.
+// How a learned policy is made.
 struct PolicyRequest {
-  std::optional<int> width;  // kPolicyWidth, or the file's
+  std::optional<int> width;  // without a value: kPolicyWidth, or that of the file
   bool is_directed = false;
-  std::string file;  // of a saved one to start from; empty: it has learned nothing
-  // Where not empty, it learns on each graph with each set of devices first.
+  std::string file;  // a saved policy to start from; empty: an untrained one
+  // If not empty, the policy is first trained on each graph with each set of devices.
   std::vector<PartitionGraph> training_graphs;
   std::vector<std::vector<StageDeviceKind>> training_devices;
   int rounds = 0;
   std::function<void(int rounds_done)> report = {};
-  std::string save;  // where to write it in the end; may be empty
+  std::string save;  // the file to write the policy to; empty: none
 };
 
 struct PartitionRequest {
   PartitionGraph graph;
-  std::string algorithm;  // empty: all that search (StageAlgorithm), beside each other
-  // Innermost level first; of one length.
+  std::string algorithm;  // empty: compare all that search for stages (StageAlgorithm)
+  // Both by level, the innermost first, and of the same length.
   std::vector<int> machines;
   std::vector<double> bandwidth_bytes_per_s;
   std::optional<int> devices;
@@ -60,13 +60,15 @@ struct PartitionRequest {
   bool recompute = true;
   bool non_contiguous = false;
   uint64_t seed = 1;
-  Budget budget;  // of each search for stages, or of training alone; of others without evaluations
-  // HetPipe's; one for each server, or empty.
-  std::vector<double> server_speed;         // against the profile's GPU
+  // Of each search for stages, or of training if nothing else is done; other planners take no limit
+  // of evaluations.
+  Budget budget;
+  // For HetPipe; one for each server, or empty.
+  std::vector<double> server_speed;         // relative to the GPU that was profiled
   std::vector<double> server_memory_bytes;  // of a GPU
   std::string worker_policy;                // "np", "ed", "hd"; empty: the best of them
-  // Of those that search for stages.
-  std::vector<StageDeviceKind> device_kinds;  // empty: machines or devices, all alike
+  // For planners that search for stages.
+  std::vector<StageDeviceKind> device_kinds;  // empty: `machines` or `devices`, all of one type
   PolicyRequest policy;
 };
 
@@ -81,44 +83,44 @@ struct PartitionedStage {
 
 struct PartitionAnswer {
   std::vector<PartitionedStage> stages;
-  // Each where the method has it.
+  // Figures; without a value if the planner does not have them.
   std::optional<double> bottleneck_s;
   std::optional<double> latency_s;
   std::optional<double> dp_time_s;
   std::optional<double> minibatches_per_s;
-  std::optional<double> added_minibatches_per_s;  // of workers, as if none waited for another
-  // Proven of every answer to the same question: its latency_s or, where it has none, its
-  // bottleneck_s is not less; its minibatches_per_s is not more.
+  std::optional<double> added_minibatches_per_s;  // sum of workers, as if none waited for another
+  // Proven bounds: no answer to the same question has a lower latency_s, or bottleneck_s if there
+  // is no latency_s, and none has a higher minibatches_per_s.
   std::optional<double> bound_s;
   std::optional<double> bound_minibatches_per_s;
   std::optional<int> states;
   std::string obstacle;            // why there is no partition; empty: there is one
-  std::vector<std::string> notes;  // what rests on an assumption, what was chosen
+  std::vector<std::string> notes;  // assumptions of the answer, and what was chosen
   bool is_cut_short = false;       // by Ctrl-C or its budget: no stages does not mean that none fit
   bool is_interrupted = false;     // by Ctrl-C
-  std::string saved_policy;        // where it was written; empty: nowhere
-  std::string unsaved_policy;      // why it was not, where that is not the obstacle
-  // Of those that search for stages: the problem, and what each spent and found.
+  std::string saved_policy;        // the file that it was written to; empty: none
+  std::string unsaved_policy;      // why it was not written, if that is not the obstacle
+  // Of planners that search for stages: the devices, and what each search spent and found.
   std::vector<StageDeviceKind> device_kinds;
   std::optional<AlgorithmComparison> comparison;
 };
 
-// Each solves, checks the result anew and throws InputError for flags that it
-// cannot do without. Where its budget ends first the answer is the best so far.
-// Where there is none yet it has no stages, or Stopped is thrown.
+// Each planner solves the problem and checks the result anew. Throws InputError if flags that it
+// needs are missing. If its budget ends first the answer is the best so far; if there is none yet
+// the answer has no stages, or the planner throws Stopped.
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request);
-// Ended by `stop`, not by the request's budget.
+// The same, but ended by `stop` and not by the request's budget.
 PartitionAnswer PartitionByPipeDream(const PartitionRequest& request, const StopSign& stop);
 PartitionAnswer PartitionByDapple(const PartitionRequest& request);
 PartitionAnswer PartitionByTwoBuffer(const PartitionRequest& request);
 PartitionAnswer PartitionByHetPipe(const PartitionRequest& request);
 PartitionAnswer PartitionByPiper(const PartitionRequest& request);
 PartitionAnswer PartitionByPlacement(const PartitionRequest& request);
-// exhaustive, mcmc, differentiable, policy, or all of them.
+// Runs exhaustive, mcmc, differentiable, policy, or all of them.
 PartitionAnswer PartitionByStages(const PartitionRequest& request);
 
-// Only trains the policy and saves it: notes, no stages. An obstacle where the budget ended
-// before it learned anything.
+// Only trains the policy and saves it; the answer has notes but no stages. It has an obstacle if
+// the budget ended before the policy learned anything.
 PartitionAnswer TrainForStages(const PartitionRequest& request);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Searches for stages from the command line.
+// Searches for stages on the command line.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -79,7 +79,7 @@ TEST_F(PartitionSearchTest, ComparisonHasATableCurvesAndAPage) {
   EXPECT_NE(text.out.find("replicas"), std::string::npos);
 }
 
-// 1e6 downsets and more.
+// The graph has more than 1e6 downsets.
 TEST_F(PartitionSearchTest, TooManyDownsetsSayWhatToDoInstead) {
   std::string nodes = Node("in", 1) + Node("out", 1), edges;
   for (int branch = 0; branch < 20; ++branch) {
@@ -108,7 +108,7 @@ TEST_F(PartitionSearchTest, TooManyPiecesForGradientsSaySo) {
                 "+ 1) x devices up to 6e+07");
 }
 
-TEST_F(PartitionSearchTest, WhatDoesNotFitEndsWithTheBindingConstraint) {
+TEST_F(PartitionSearchTest, AProblemThatDoesNotFitEndsWithTheBindingConstraint) {
   const Args words = {"--graph",     Write("graph.txt", Diamonds(1)),
                       "--devices",   "2",
                       "--bandwidth", "1e10",
@@ -124,11 +124,11 @@ TEST_F(PartitionSearchTest, WhatDoesNotFitEndsWithTheBindingConstraint) {
   EXPECT_NE(outcome.err.find("GB per device, but only 0.005 GB are available"), std::string::npos);
 }
 
-TEST_F(PartitionSearchTest, OtherPlannersGraphsAreCutWhereTheySayEnough) {
+TEST_F(PartitionSearchTest, GraphsOfOtherPlannersAreCutIfTheySayEnough) {
   const std::string dnn = Write("dnn.json", TwoOperators());
   const json placed =
       Report({"--graph", dnn, "--algorithm", "exhaustive", "--devices", "2", "--bandwidth", "1e9"});
-  EXPECT_NEAR(placed["bottleneck_s"], 1.5e-3, 1e-6);  // both on both
+  EXPECT_NEAR(placed["bottleneck_s"], 1.5e-3, 1e-6);  // one stage on both devices
   EXPECT_EQ(placed["format"], "dnn");
   EXPECT_EQ(placed["notes"].size(), 1u);
   EXPECT_TRUE(

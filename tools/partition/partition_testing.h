@@ -1,4 +1,4 @@
-// Runs `partition` in process on small graphs.
+// Helpers that run `partition` in the test's process on small graphs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace stagecraft {
 
-// Files that are gone after the test.
+// PartitionTest: a test with a folder of its own, which is removed after the test.
 class PartitionTest : public testing::Test {
  protected:
   PartitionTest()
@@ -34,7 +34,7 @@ class PartitionTest : public testing::Test {
   const std::string folder_;
 };
 
-// What a user sees.
+// What a user sees of a command.
 struct PartitionOutcome {
   int code;
   std::string out, err;
@@ -70,7 +70,7 @@ inline std::string Node(const std::string& id, int forward_ms) {
          ", backward_compute_time=1, activation_size=1000000, parameter_size=2000000\n";
 }
 
-// n0 feeds n1 and n2, both feed n3, and so on.
+// A profile of PipeDream in which n0 feeds n1 and n2, both feed n3, and so on.
 inline std::string Diamonds(int count) {
   std::string nodes = Node("n0", 3), edges;
   for (int d = 0; d < count; ++d) {
@@ -82,7 +82,7 @@ inline std::string Diamonds(int count) {
   return nodes + edges;
 }
 
-// n0 feeds n1, which feeds n2, and so on.
+// A profile of PipeDream in which n0 feeds n1, which feeds n2, and so on.
 inline std::string Chain(int nodes) {
   std::string text = Node("n0", 1), edges;
   for (int node = 1; node < nodes; ++node) {
@@ -92,7 +92,8 @@ inline std::string Chain(int nodes) {
   return text + edges;
 }
 
-// dnn-partitioning's JSON: a feeds b, free to move; an accelerator holds one of them.
+// The JSON of dnn-partitioning with two operators: the first feeds the second, transfers cost
+// nothing, and an accelerator has the memory for one of them.
 inline std::string TwoOperators() {
   return R"({"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 10,
       "nodes": [{"id": 1, "cpuLatency": 9, "fpgaLatency": 1, "size": 9},
@@ -104,7 +105,7 @@ inline Args Devices(const std::string& graph) {
   return {"--graph", graph, "--device-speeds", "2x1,2x2", "--bandwidth", "1e10"};
 }
 
-// Of a Report(), what does not depend on the machine.
+// Returns what in a Report() does not depend on the speed of this machine.
 inline nlohmann::json WithoutTimes(nlohmann::json report) {
   for (const char* key : {"wall_ms", "evaluations_per_s"}) report.erase(key);
   for (nlohmann::json& row : report["algorithms"]) row.erase("seconds");

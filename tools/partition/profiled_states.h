@@ -1,5 +1,5 @@
-// ProfiledStates: a PipeDream profile ready for the planners that cut between
-// antichain states.
+// ProfiledStates: a profile of PipeDream, prepared for the planners that cut between antichain
+// states.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@
 namespace stagecraft {
 
 struct ProfiledStates {
-  TimedGraph graph;  // its branches compressed where it has too many states
+  TimedGraph graph;  // with branches compressed if it would have too many states
   AntichainStates states;
 };
 
-// Notes the number of states, and a note where branches are compressed, in
-// `answer`. Throws Stopped.
+// Reads the request's graph. Stores the number of states in `answer`, and adds a note if branches
+// are compressed. Throws InputError, and Stopped.
 ProfiledStates ReadProfiledStates(const PartitionRequest& request, const StopSign& stop,
                                   PartitionAnswer& answer);
 
-// For planners whose answer is a rate: throws InputError where no operator takes any time.
+// For planners whose answer is a rate: throws InputError if no operator takes any time.
 void RequireTime(const ProfiledStates& profile, const PartitionGraph& graph);
 
 std::vector<std::string> NamesOf(const TimedGraph& graph, const NodeSet& nodes);

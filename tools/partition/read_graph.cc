@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// Above it prices of transfers become more bytes than can be added up.
+// Above it the times of transfers become more bytes than can be added up.
 constexpr double kMostDnnBandwidth = 2e12;
 
 void AddNote(const std::string& note, std::vector<std::string>& notes) {

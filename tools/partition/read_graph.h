@@ -1,4 +1,4 @@
-// The graph of a PartitionRequest as operators with times.
+// Reads the graph of a PartitionRequest as operators with times.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace stagecraft {
 
-// Of format pipedream or workload. Throws InputError.
+// Precondition: the format is pipedream or workload. Throws InputError.
 TimedGraph ReadTimedGraph(const PartitionGraph& graph);
 
-// Of any format; for dnn, transfers cost what they do at `bandwidth`. What a
-// format leaves open is noted in `notes`. Throws InputError where a graph of
-// dnn or piper says too little or too much.
+// Reads a graph of any format. The file of a dnn graph has times of transfers; they become the
+// bytes that take this time at `bandwidth`. Assumptions about what a format leaves open are added
+// to `notes`. Throws InputError, also if a graph of dnn or piper does not fit this form.
 TimedGraph ReadTimedGraph(const PartitionGraph& graph, Bandwidth bandwidth,
                           std::vector<std::string>& notes);
 

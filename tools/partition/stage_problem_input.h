@@ -10,21 +10,20 @@
 
 namespace stagecraft {
 
-// Of devices, taken together.
+// The most devices of a problem, of all types together.
 inline constexpr int kMostStageDevices = 256;
 
-// The outermost level's; that it stands for all levels is noted in `notes`.
-// Throws InputError where none is given.
+// Returns the bandwidth of the outermost level; if others differ, a note says that it stands for
+// all levels. Throws InputError if none is given.
 Bandwidth StageBandwidth(const PartitionRequest& request, std::vector<std::string>& notes);
 
-// By kind. Throws InputError where none are given, and for more than
-// kMostStageDevices.
+// Returns the devices by type. Throws InputError if none are given, or more than kMostStageDevices.
 std::vector<StageDeviceKind> MakeStageDevices(const PartitionRequest& request);
 
-// Valid. Throws InputError for flags and graphs that make no problem.
+// Returns a problem without FindErrors(). Throws InputError if flags and graph do not make one.
 StageProblem MakeStageProblem(const PartitionRequest& request, std::vector<std::string>& notes);
 
-// "8 of speed 1 and 8 of speed 2".
+// "8 devices of speed 1 and 8 devices of speed 2".
 std::string DescribeDevices(const std::vector<StageDeviceKind>& kinds);
 
 }  // namespace stagecraft

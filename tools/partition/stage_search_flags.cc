@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kDefaultEvaluations = 5000;
 constexpr double kMostMemory = 1e15;
 
-// "8x1,8x2": so many devices of a speed, with commas between.
+// Parses numbers of devices with their speeds, separated by commas: "8x1,8x2".
 std::vector<StageDeviceKind> ParseDevices(const std::string& flag, const std::string& text) {
   constexpr double kLeastSpeed = 1e-6, kMostSpeed = 1e6;
   std::vector<StageDeviceKind> kinds;

@@ -1,5 +1,5 @@
-// The flags of `partition` that only searches for stages take: unlike devices,
-// learned policies and what they learn on; and the budget of all.
+// The flags of `partition` that only searches for stages take: devices of several types, learned
+// policies and what they learn on. Also --budget, which all planners take.
 #pragma once
 
 #include <string>
@@ -12,25 +12,26 @@
 
 namespace stagecraft {
 
+// StageSearchFlags: devices, budget and policy, as a command line describes them.
 class StageSearchFlags {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
 
-  // Sets what `request` says of devices, budget and policy, but for the graphs to
-  // learn on. `learns`: there are such graphs. Throws InputError naming the flag
-  // at fault.
+  // Sets the devices, budget and policy of `request`, except the graphs to learn on; `learns` says
+  // whether there are any. Throws InputError that names the flag at fault.
   void Apply(bool learns, PartitionRequest& request) const;
 
   bool compares() const { return compares_; }
   bool saves() const { return !save_policy_.empty(); }
-  // The first flag given that only searches take, or that only learned policies
-  // take; or "".
+  // The name of the first given flag that only searches take, or that only learned policies take;
+  // "" if none is given.
   std::string FlagOfSearches() const;
   std::string FlagOfPolicies() const;
-  // --budget of `method`, which counts no evaluations. Throws InputError where some are given.
+  // The value of --budget for `method`, which counts no evaluations. Throws InputError if the value
+  // limits them.
   Budget SecondsOf(const std::string& method) const;
-  // --policy: a file, or for hetpipe np, ed or hd.
+  // The value of --policy: a file, or for hetpipe np, ed or hd.
   const std::string& policy() const { return policy_; }
   const std::vector<std::string>& training_graphs() const { return training_graphs_; }
   const std::string& page() const { return page_; }

@@ -1,5 +1,5 @@
-// The flags that make operator graphs of workloads: which, for which batch, and
-// who says what operators take on which GPU.
+// The flags that make operator graphs from workloads: which workloads, for which batch, GPU type
+// and precision, and which cost model says how long operators take.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,24 @@
 
 namespace stagecraft {
 
+// WorkloadGraphFlags: workloads to be cut or to learn on, as a command line describes them.
 class WorkloadGraphFlags {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
 
-  // Throws InputError for a batch or a GPU without a workload.
+  // Throws InputError if flags of the batch or the GPU type are given without a workload.
   void Check() const;
 
   const std::string& model() const { return model_; }  // empty: not given
   const std::vector<std::string>& training_models() const { return training_models_; }
   bool is_given() const { return !model_.empty() || !training_models_.empty(); }
 
-  // The graphs of workloads by name or file. Throws InputError naming the flag or
-  // file at fault.
+  // Returns the graphs of workloads, which are given by name or file. Throws InputError that names
+  // the flag or file at fault.
   std::vector<PartitionGraph> Load(const std::vector<std::string>& names) const;
 
-  // Which GPU, precision, batch and cost model times are of; one line.
+  // Says in one line for which GPU type, precision and batch times are, and by which cost model.
   std::string Note() const;
   std::vector<std::string> InputFiles() const;
 

@@ -1,4 +1,4 @@
-// Measures collectives between devices of this host; gives a table that `fit --network` reads.
+// Measures collectives between devices of this host and makes a table that `fit --network` reads.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@ struct CollectiveSweep {
   ProfileReport report;
 };
 
-// Runs the suite of collectives in two groups, the first two devices and all. `cluster` is a node
-// of the devices that the timer times, in its order. Of the request only size, seed, budget, stop
-// and output count.
+// Runs the suite of collectives in two groups: the first two devices, and all of them. `cluster` is
+// a node with the devices of the timer, in the same order. Of the request only suite, seed, budget,
+// stop and output are used.
 CollectiveSweep SweepCollectives(OpTimer& timer, const Cluster& cluster,
                                  const ProfileRequest& request, ProfilerClock& clock,
                                  const std::function<void(const ProfileProgress&)>& show);

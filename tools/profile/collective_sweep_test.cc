@@ -1,4 +1,4 @@
-// A sweep of made-up devices, and what fit makes of its table.
+// A sweep of made-up devices, and its table.
 #include "tools/profile/collective_sweep.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class CollectiveSweepTest : public testing::Test {
   }
 
   FakeClock clock_;
-  // 10 us and 100 GB/s.
+  // Every collective has a latency of 10 us and a bandwidth of 100 GB/s.
   FakeTimer timer_{
       [](const ProfileCase& one, int) { return 10_us + one.op.bytes / Bandwidth(100e9); }, &clock_};
   ProfileRequest request_;
@@ -55,7 +55,7 @@ TEST_F(CollectiveSweepTest, TheTableIsReadAsMeasuredCollectives) {
   EXPECT_EQ(table.samples[1].op.bytes, Bytes(2048));
 }
 
-TEST_F(CollectiveSweepTest, WhatABudgetLeavesIsCounted) {
+TEST_F(CollectiveSweepTest, OpsThatTheBudgetLeavesAreCounted) {
   request_.budget = 500_ms;
   const CollectiveSweep sweep = Sweep();
   EXPECT_GT(sweep.report.outcome.measured, 0u);

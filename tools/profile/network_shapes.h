@@ -9,10 +9,11 @@
 
 namespace stagecraft {
 
-// Lists each linear layer and each attention once.
+// Returns the shapes of all linear layers and attentions of the workload, each shape once.
 NetworkShape ShapeOf(const Workload& workload);
 
-// `on_host`: networks that a CPU runs in reasonable time.
+// Returns the networks of a suite of this size; with `on_host`, networks that a CPU runs in
+// reasonable time.
 std::vector<NetworkShape> ProfiledNetworks(SuiteSize size, bool on_host);
 
 }  // namespace stagecraft

@@ -23,7 +23,8 @@
 namespace stagecraft {
 namespace {
 
-// A kind of device: how one of them is opened, and watched. `place` opens every sentence.
+// A kind of device: how one of them is opened and how its kernels are watched. `place` begins the
+// sentence of every error.
 struct DeviceKind {
   std::string_view name;
   std::unique_ptr<OpTimer> (*open)(int ordinal, const std::string& place, const GpuPart& part);
@@ -42,7 +43,7 @@ std::unique_ptr<OpTimer> OpenHost(int ordinal, const std::string& place, const G
 constexpr DeviceKind kKinds[] = {{"cuda", MakeCudaOpTimer, MakeCudaKernelTracer},
                                  {"host", OpenHost, RefuseToWatchHost}};
 constexpr const char* kPlace = "--device";
-// Only devices of this kind are joined by NCCL.
+// NCCL connects only devices of this kind.
 constexpr std::string_view kGroupKind = "cuda:";
 constexpr int kMostOrdinal = 1023;
 

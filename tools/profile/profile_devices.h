@@ -12,33 +12,35 @@
 
 namespace stagecraft {
 
-// "cuda:1" is the second CUDA device, "cuda" the first, "host" a CPU. Throws InputError for another
-// name, for a device that is not there and for a kind of device that this build cannot measure.
-// With parts it is one of them, and the device must be a GPU.
+// Returns the timer of a device: "cuda:1" is the second CUDA device, "cuda" the first, "host" a
+// CPU. If `part` names parts of a GPU, the timer runs on one of them, and the device must be a GPU.
+// Throws InputError for another name, for a device that is not there and for a kind of device that
+// this build cannot measure.
 std::unique_ptr<OpTimer> MakeOpTimer(const std::string& device, const GpuPart& part = {});
 
-// Device `number`, from 0, of a cluster that import local-gpu --parts made, whose devices are parts
-// of one GPU. Throws InputError for another cluster, and for a device that the cluster does not
-// have.
+// A device of a cluster that import local-gpu --parts made: all its devices are parts of one GPU.
+// PartOfCluster() returns the device `number`, counted from 0; it throws InputError for another
+// cluster, whose error begins with `place`, and for a device that the cluster does not have.
 struct NamedPart {
   Device device;
   GpuPart part;
 };
 NamedPart PartOfCluster(const Cluster& cluster, int number, const std::string& place);
 
-// Whether it names several devices of this host, as in "cuda:0,1,3", for what goes on between them.
+// Whether `device` names several devices of this host, as in "cuda:0,1,3", to measure collectives
+// between them.
 bool NamesSeveral(const std::string& device);
 
 struct DeviceGroup {
   std::unique_ptr<OpTimer> timer;
-  Cluster cluster;  // a node of these devices
+  Cluster cluster;  // a node with these devices
 };
-// Throws in the same way, also for a device named twice and for devices of several types; `gpu` is
-// their id in the catalogue, if their name does not tell it.
+// Throws InputError as MakeOpTimer() does, and also for a device named twice and for devices of
+// several types. `gpu` is their id in the catalogue if their name does not say it.
 DeviceGroup OpenDeviceGroup(const std::string& device, const std::string& gpu);
 
-// Makes the tracer that watches kernels on the device; to be called after the timer is made, which
-// finds the device. Throws in the same way.
+// Returns the tracer that watches kernels on the device. Must be called after MakeOpTimer(), which
+// finds the device. Throws InputError as MakeOpTimer() does.
 std::unique_ptr<KernelTracer> MakeKernelTracer(const std::string& device);
 
 }  // namespace stagecraft

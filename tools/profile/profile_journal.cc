@@ -24,8 +24,8 @@ std::string Beginning(const std::string& path) {
   return IsProto(path) ? SamplesToProto({}).SerializeAsString() : SamplesToCsv({}, path);
 }
 
-// How many of the first bytes are whole records of a table or, `is_proto`, of a
-// SampleSetProto.
+// Returns how many bytes at the beginning are complete records: of a SampleSetProto if `is_proto`,
+// else of a table.
 size_t WholeRecords(const std::string& bytes, bool is_proto) {
   if (!is_proto) return bytes.rfind('\n') + 1;  // npos + 1 is 0
   google::protobuf::io::CodedInputStream stream(reinterpret_cast<const uint8_t*>(bytes.data()),

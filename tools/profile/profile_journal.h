@@ -1,5 +1,5 @@
-// ProfileJournal: the file to which a profile writes sample by sample, so that nothing is lost when
-// it is killed, and from which it resumes.
+// ProfileJournal: the file to which a profile writes one sample after another, so that no sample is
+// lost if it is killed, and from which it resumes.
 #pragma once
 
 #include <fstream>
@@ -12,15 +12,15 @@ namespace stagecraft {
 
 class ProfileJournal {
  public:
-  // Makes the file or, if `resumes`, goes on with what is there; half a record at its end, left by
-  // a killed run, is cut off. The extension is .csv or .pb, and ReadSampleFile() can read the file
-  // at any time. Throws InputError if a file is there and must not be resumed, or if it is no
-  // journal.
+  // Makes the file or, if `resumes`, continues one that exists; an incomplete record at its end,
+  // left by a killed run, is cut off. The extension is .csv or .pb, and ReadSampleFile() can read
+  // the file at any time. Throws InputError if the file exists but `resumes` is false, or if it is
+  // not a journal.
   ProfileJournal(const std::string& path, bool resumes);
 
   // The samples of earlier runs.
   const std::vector<Sample>& samples() const { return samples_; }
-  // When this returns the record has been handed to the operating system.
+  // Writes a sample; when this returns, the operating system has it.
   void Append(const Sample& sample);
 
  private:

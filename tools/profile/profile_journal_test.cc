@@ -28,7 +28,7 @@ Sample Product(int64_t m) {
   return sample;
 }
 
-// .csv and .pb.
+// The parameter is the extension: .csv or .pb.
 class ProfileJournalTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -49,7 +49,7 @@ TEST_P(ProfileJournalTest, EachSampleIsInTheFileAsSoonAsItIsAppended) {
   }
 }
 
-TEST_P(ProfileJournalTest, AResumedFileGoesOnWhereItEnded) {
+TEST_P(ProfileJournalTest, AResumedFileContinuesWhereItEnded) {
   ProfileJournal(path_, true).Append(Product(1));
   {
     ProfileJournal journal(path_, true);
@@ -59,7 +59,7 @@ TEST_P(ProfileJournalTest, AResumedFileGoesOnWhereItEnded) {
   EXPECT_EQ(ReadSamples(path_), (std::vector<Sample>{Product(1), Product(2)}));
 }
 
-// However many bytes a killed run left, whole records stay and the next one follows.
+// However many bytes a killed run left, complete records stay, and the next one follows them.
 TEST_P(ProfileJournalTest, HalfARecordIsCutOff) {
   size_t whole = 0;
   {
@@ -80,14 +80,14 @@ TEST_P(ProfileJournalTest, HalfARecordIsCutOff) {
   }
 }
 
-TEST_P(ProfileJournalTest, AFileThatIsThereIsNotOverwritten) {
+TEST_P(ProfileJournalTest, AnExistingFileIsNotOverwritten) {
   ProfileJournal(path_, false).Append(Product(1));
   const std::string before = Bytes();
   EXPECT_NE(ErrorOf([&] { ProfileJournal(path_, false); }).find("--resume"), std::string::npos);
   EXPECT_EQ(Bytes(), before);
 }
 
-// Neither cut off as half a record nor gone on with.
+// The text is neither cut off as an incomplete record nor continued.
 TEST_P(ProfileJournalTest, AFileOfAnythingElseIsLeftAsItIs) {
   for (const char* text : {"notes", "notes\n", "gpu,kind,time_us\n"}) {
     std::ofstream(path_, std::ios::binary) << text;

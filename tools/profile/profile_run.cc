@@ -56,7 +56,7 @@ SuiteOptions OptionsFor(const ProfileRequest& request, const DeviceEntry& entry,
 }
 
 struct SuiteOnDevice {
-  ProfileReport report;  // of nothing measured so far
+  ProfileReport report;  // with nothing measured so far
   std::vector<ProfileCase> suite;
   MeasuringRules rules;
 };

@@ -21,7 +21,7 @@ struct ProfileRequest {
   bool resumes = false;
   Duration budget = Duration::Max();
   uint64_t seed = 1;
-  std::string gpu;  // of the device in the catalogue; empty: found by its own name
+  std::string gpu;  // id of the device in the catalogue; empty: found by the device's name
   std::optional<Device> uncatalogued;  // the device itself, if no catalogue has it: a part of a GPU
   std::string output;                  // .csv or .pb
   const std::atomic<bool>* stop = nullptr;
@@ -32,17 +32,18 @@ struct ProfileReport {
   MeasuredDevice device;
   size_t cases = 0;
   ProfileOutcome outcome;
-  bool leaves_host_copies = false;  // since the output cannot hold them
+  bool leaves_host_copies = false;  // host copies are not measured: the output cannot hold them
 };
 
-// Throws InputError for a GPU that the catalogue lacks and for an output that cannot be written or
+// Measures the suite on the timer's device and writes its samples to `request.output`. Throws
+// InputError for a GPU that the catalogue lacks and for an output that cannot be written or
 // resumed.
 ProfileReport RunProfileOn(OpTimer& timer, const ProfileRequest& request, ProfilerClock& clock,
                            const std::function<void(const ProfileProgress&)>& show);
 
-// The suite without host copies, watched instead of timed: a table of the kernels that each op
-// launches. Columns op, kernel, device_kernel, runs, time_us, gap_us; the gap is the time since the
-// kernel before.
+// A table of the kernels that each op of the suite launches, except host copies; ops are watched
+// instead of timed. Columns are op, kernel, device_kernel, runs, time_us and gap_us; the gap is the
+// time since the previous kernel ended.
 struct KernelTable {
   std::string text;
   ProfileReport report;

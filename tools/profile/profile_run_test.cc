@@ -1,4 +1,4 @@
-// A profile of a made-up device, and what other parts make of its samples.
+// A profile of a made-up device, and its samples.
 #include "tools/profile/profile_run.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST_F(ProfileRunTest, AGpuThatTheCatalogueLacksIsToBeNamed) {
   EXPECT_EQ(Run().gpu, "h200-sxm5-141gb");
 }
 
-// 20 GFLOP/s and 5 GB/s.
+// Returns a CPU core of 20 GFLOP/s and 5 GB/s.
 Device Processor() {
   Device device;
   device.id = "host";
@@ -123,7 +123,7 @@ TEST_F(ProfileRunTest, AHostIsWhatItsTimerMeasured) {
   EXPECT_EQ(report.gpu, "host");
   EXPECT_GT(report.outcome.measured, 0u);
   EXPECT_EQ(ReadSamples(request_.output)[0].gpu, "host");
-  EXPECT_FALSE(report.leaves_host_copies);  // it is its own host
+  EXPECT_FALSE(report.leaves_host_copies);  // the device is the host itself
 }
 
 class FakeTracer final : public KernelTracer {

@@ -1,4 +1,4 @@
-// SteadyClock: time as it passes, for the profiler.
+// SteadyClock: real time, for the profiler.
 #pragma once
 
 #include <chrono>

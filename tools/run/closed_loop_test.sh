@@ -1,9 +1,10 @@
 #!/bin/bash
-# On the stand-in for a GPU, whose kernels take known times, predictions meet the steps that run
-# there, on the whole board and on parts, for every kind of schedule, within 1 % where every op of
-# the plan was measured by itself: by --measured-ops, and by a model that was fitted to these samples
-# and a suite of the whole board. A model that was fitted to suites alone is within 5 %: they lack
-# the plan's ops, and norms and attention of the stand-in take other times than a GPU's.
+# On the stand-in for a GPU, whose kernels take known times, predicted steps agree with the steps
+# that run there, on the whole GPU and on parts, with several pipeline schedules. Errors are at most
+# 1 % if every op of the plan was measured by itself: with --measured-ops, and with a model that was
+# fitted to these samples and a suite of the whole GPU. Errors of a model that was fitted to suites
+# alone are at most 5 %, because suites lack ops of the plan, and norms and attention on the
+# stand-in take other times than on a GPU.
 # usage: closed_loop_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 # shellcheck source=tools/run/stand_in_testing.sh
@@ -32,7 +33,8 @@ try fit --samples whole.csv -o whole.pb
 try fit --samples whole.csv part0.csv part1.csv --cluster unequal.json -o unequal.pb
 
 failed=0
-# expect MOST PLAN...: predicts the plan that was measured last; wrong by so many percent at most.
+# expect MOST PLAN...: predicts the plan that was measured last; the error must be at most MOST
+# percent.
 expect() {
   local most=$1 error
   shift
@@ -43,7 +45,8 @@ expect() {
   is_within "$most" "$error" || failed=1
 }
 
-# close_loop CLUSTER FLAGS...: measures a plan there and its ops, and predicts it by these.
+# close_loop CLUSTER FLAGS...: measures a plan and its ops on the cluster, and predicts the plan
+# from these.
 close_loop() {
   local cluster=$1
   shift
@@ -64,7 +67,8 @@ close_loop halves --pp 2 --schedule 1f1b
 close_loop unequal4 --pp 4 --schedule 1f1b
 close_loop unequal --pp 2 --schedule interleaved --vpp 2
 close_loop quarters --pp 4 --schedule interleaved --vpp 2
-# The host and the clock of a long training run in an eager framework are another prediction.
+# The prediction is another one with the CPU launch overhead and the clock of a long training run in
+# an eager framework.
 try simulate "${plan[@]}" --cluster whole.json --cost-model whole.pb --host-dispatch 75 \
   --clock 0.8 --json
 eager=$(json_number log.txt step_time_ms)

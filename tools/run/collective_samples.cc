@@ -23,7 +23,7 @@ bool IsExchange(const Schedule& schedule, TaskId task) {
   return IsCollective(kind) && kind != OpKind::kSendRecv;
 }
 
-// One task for each collective between the same ranks.
+// Returns one task for each collective and set of ranks that it is between.
 std::vector<TaskId> DistinctCollectives(const Schedule& schedule) {
   std::set<std::pair<OpId, int32_t>> seen;
   std::vector<TaskId> tasks;
@@ -35,7 +35,8 @@ std::vector<TaskId> DistinctCollectives(const Schedule& schedule) {
   return tasks;
 }
 
-// The same ranks and lanes, on which these tasks run alone, one after another.
+// Returns a schedule with the same ranks and lanes in which only these tasks run, one after
+// another.
 Schedule OneByOne(const Schedule& schedule, std::span<const TaskId> tasks) {
   Schedule::Builder builder;
   for (const RankInfo& rank : schedule.ranks()) builder.AddRank(rank);

@@ -1,4 +1,4 @@
-// What collectives between the parts of one GPU take by themselves.
+// The times of collectives between the parts of one GPU, each run by itself.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,11 @@
 
 namespace stagecraft {
 
-// Each collective of the schedule alone, one after another, between the ranks that take part in it:
-// a sample for each kind of device among these. Messages are left out: links price them. Runs seven
-// steps, two of which do not count; `time` is the median step's. Nothing comes back where the ranks
-// are one, or exchange nothing. `places` are of one process. Throws InputError as RunOnCuda does.
+// Runs each collective of the schedule by itself, one after another, between the ranks that take
+// part in it, and returns a sample of it for each type of device among them. Sends are left out,
+// because links price them. Runs seven steps, of which the first two are warm-up; `time` is that of
+// the median step. Returns nothing if there is only one rank, or no collective. Precondition: all
+// `places` are of one process. Throws InputError as RunOnCuda() does.
 std::vector<Sample> SampleCollectives(const Schedule& schedule, const Cluster& cluster,
                                       const CudaPlaces& places);
 

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// By node, the first of those that are one host with it.
+// Returns, by node, the first of the nodes that are on the same host.
 std::vector<int> FirstNodes(const Cluster& cluster) {
   std::vector<int> first(cluster.node_count());
   std::iota(first.begin(), first.end(), 0);
@@ -30,7 +30,7 @@ std::vector<int> FirstNodes(const Cluster& cluster) {
   return first;
 }
 
-// By device, its GPU among those of its host.
+// Returns, by device, the number of its GPU among those of its host.
 std::vector<int> GpusOf(const Cluster& cluster, const std::vector<int>& first_nodes) {
   std::vector<int> gpus;
   std::map<int, int> count;      // by host
@@ -109,7 +109,7 @@ std::vector<std::pair<std::string, std::string>> SharingVariables(int rank) {
   return {{"NCCL_HOSTID", fmt::format("stagecraft-rank-{}", rank)},
           {"NCCL_SOCKET_IFNAME", "lo"},
           {"NCCL_NET", "Socket"},
-          // No switch joins what is one GPU.
+          // No NVLink switch connects processes on one GPU.
           {"NCCL_NVLS_ENABLE", "0"},
           {"NCCL_MNNVL_ENABLE", "0"}};
 }

@@ -10,14 +10,15 @@
 namespace stagecraft {
 namespace {
 
-// Ranks that run on these devices, in order.
+// Returns ranks that run on these devices, in order.
 std::vector<RankInfo> OnDevices(const std::vector<int>& devices) {
   std::vector<RankInfo> ranks;
   for (const int device : devices) ranks.push_back({.device = device});
   return ranks;
 }
 
-// A host with GPUs of so many parts each; nodes of one device, as unlike parts are.
+// Returns GPUs that are divided into parts with these numbers of multiprocessors. Each part is a
+// node of its own, because parts may differ.
 Cluster Parts(const std::vector<std::vector<int>>& multiprocessors) {
   const NodeType whole = ParseCluster("h100-sxm:1x1").node(0);
   std::vector<Cluster::NodeGroup> groups;

@@ -1,6 +1,6 @@
 #!/bin/bash
-# On the stand-in for a GPU: boards, parts, libraries, drivers and cluster files that do not fit are
-# one sentence and exit code 2, and what was measured until then is kept.
+# On the stand-in for a GPU: GPUs, parts, libraries, drivers and cluster files that do not fit cause
+# one sentence and exit code 2, and samples that were measured before are kept.
 # usage: gpu_bad_input_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 
@@ -9,7 +9,8 @@ cd "$(mktemp -d)"
 read -ra plan <<<"--model gpt2-tiny --global-batch 2 --micro-batch 1 --seq 64 --steps 1 --warm-up 1"
 failed=0
 
-# on BOARD VERB...: the verb on the stand-in's board; its exit code in $code.
+# on BOARD VERB...: runs the verb while the stand-in behaves as BOARD says; sets `code` to its exit
+# code.
 on() {
   local board=$1
   shift
@@ -17,7 +18,7 @@ on() {
   STAGECRAFT_STAND_IN="data=no cache=1 $board" "$program" "$@" >out.txt 2>err.txt || code=$?
 }
 
-# Prints what it says beside progress and the files that it wrote.
+# Prints what the verb wrote to stderr, except progress and the files that it wrote.
 sentences() { tr '\r' '\n' <err.txt | grep -v -e '^wrote ' -e '^step ' | grep . || true; }
 
 complain() {
@@ -26,7 +27,8 @@ complain() {
   failed=1
 }
 
-# refused WORDS BOARD VERB...: exit code 2 and one sentence, which has the words.
+# refused WORDS BOARD VERB...: the verb must end with exit code 2 and one sentence that has the
+# words.
 refused() {
   local words=$1
   shift
@@ -44,7 +46,7 @@ works() {
 works "" import local-gpu --board 0 -o whole.json
 works "" import local-gpu --parts 2 -o halves.json
 
-# Boards that are not there.
+# GPUs that do not exist.
 refused "want a machine that has one" boards=0 import local-gpu -o none.json
 refused "want a machine that has one" boards=0 profile --device cuda:0 -o none.csv
 refused "want a machine that has one" boards=0 run --executor cuda "${plan[@]}" --cluster whole.json
@@ -64,7 +66,7 @@ refused "got 18 parts, want 1 to 16" "" \
 refused "want at most the 24 of the GPU" "groups=3 rest=0" \
   run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
 
-# Cluster files of another board.
+# Cluster files of another GPU.
 h200="want the NVIDIA H200 that is installed"
 refused "$h200" name=NVIDIA_H200 run --executor cuda "${plan[@]}" --cluster whole.json
 refused "$h200" name=NVIDIA_H200 run --executor cuda "${plan[@]}" --cluster halves.json --pp 2
@@ -79,7 +81,8 @@ for missing in libcublasLt libcudnn cublasLtMatmul cudnnBackendExecute; do
   refused "$missing" "missing=$missing" run --executor cuda "${plan[@]}" --cluster whole.json
 done
 
-# profile goes on without a family, keeps what it measures, and fails at the end.
+# Without the library of a family, profile measures the others, keeps these samples, and fails at
+# the end.
 for missing in libcublasLt:gemm libcudnn:attention cublasLtMatmul:gemm \
   cudnnBackendExecute:attention; do
   family=${missing#*:} missing=${missing%:*}
@@ -90,7 +93,7 @@ for missing in libcublasLt:gemm libcudnn:attention cublasLtMatmul:gemm \
   works "missing=$missing" profile --device cuda:0 --resume --allow-missing -o "$missing.csv"
 done
 
-# Memory that does not suffice, on every way to it.
+# Too little memory, wherever it is allocated.
 small="too little memory"
 refused "$small" memory=8 import local-gpu --parts 2 -o none.json
 refused "$small" "memory=8 cache=50" profile --device cuda:0 -o none.csv

@@ -1,14 +1,14 @@
-# shellcheck shell=bash disable=SC2034,SC2154  # what it shares with the others
-# The clusters of a board, and the pipelines on them, that gpu_pipelines.sh runs and predicts, which
-# reads this file. They lie in `folder`.
+# shellcheck shell=bash disable=SC2034,SC2154  # variables shared with the other scripts
+# The clusters that are made of a GPU, and the pipelines on them that gpu_pipelines.sh runs and
+# predicts. That script reads this file. The files of clusters are in `folder`.
 
 clusters="whole halves unequal2 quarters unequal4"
-# Parts whose ops are sampled too: those of two, of which each size is one.
+# Parts whose ops are sampled, too: of GPUs in two parts, one part of each size.
 sampled_parts="halves:0 unequal2:0 unequal2:1"
-models=(gpt2-medium gpt2-xl llama-3-8b-8-layers.json)  # a file is one of the folder
+models=(gpt2-medium gpt2-xl llama-3-8b-8-layers.json)  # a file is in `folder`
 orders=(1f1b "interleaved --vpp 2" zb-h1 gpipe)
 
-# flags_of CLUSTER: what makes it of the board.
+# flags_of CLUSTER: prints the flags with which import makes it of the GPU.
 flags_of() {
   case $1 in
     whole) echo "--board 0" ;;
@@ -27,7 +27,7 @@ stages_of() {
   esac
 }
 
-# A pipeline's layers are llama-3-8b's, of which a board has no room for more.
+# Writes a network with eight of the layers of llama-3-8b: a GPU has no memory for more.
 write_model() {
   cat >"$folder/llama-3-8b-8-layers.json" <<'JSON'
 {"model_type": "llama", "vocab_size": 128256, "hidden_size": 4096, "intermediate_size": 14336,
@@ -37,7 +37,8 @@ write_model() {
 JSON
 }
 
-# case_of CLUSTER MICRO_BATCHES ORDER MODEL: prints its name, then what run and simulate take.
+# case_of CLUSTER MICRO_BATCHES ORDER MODEL: prints the name of the case, then the flags of its plan
+# for run and simulate.
 case_of() {
   local seq=1024 model=$4
   if [[ $4 == *.json ]]; then
@@ -68,17 +69,17 @@ cases() {
   for order in "${orders[@]}"; do cases_on_parts "$order"; done
 }
 
-# cluster_of PLAN: prints the name of its cluster.
+# cluster_of PLAN: prints the name of the cluster in the flags of a plan.
 cluster_of() {
   [[ $1 =~ --cluster\ [^\ ]*/([a-z0-9]+)\.json ]] && echo "${BASH_REMATCH[1]}"
 }
 
-# Whether the board has the cluster of a plan.
+# Whether the cluster of a plan could be made of the GPU.
 has_cluster() {
   [[ $1 =~ --cluster\ ([^\ ]+) && -s ${BASH_REMATCH[1]} ]]
 }
 
-# Whether the board has the cluster of any case.
+# Whether the cluster of any case could be made of the GPU.
 any_case() {
   local name plan
   while read -r name plan; do
@@ -87,8 +88,8 @@ any_case() {
   return 1
 }
 
-# ops_of PLAN: the file of samples of its ops by themselves, which all plans of its network on its
-# cluster have in common.
+# ops_of PLAN: prints the name of the file with samples of its ops, each run by itself. All plans of
+# the same network on the same cluster share this file.
 ops_of() {
   local model
   [[ $1 =~ --model\ ([^\ ]+) ]]
@@ -96,7 +97,7 @@ ops_of() {
   echo "$folder/${model%.json}-$(cluster_of "$1").ops.pb"
 }
 
-# Whether a case was run with attention as products and a softmax, for want of a fused kernel.
+# Whether a case was run with unfused attention because there was no fused kernel.
 ran_unfused() {
   grep -qsE 'attention"?:? "?unfused' "$folder/$1.log" "$folder/$1.json"
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Packs scripts and programs, without their symbols, with the libraries that a GPU machine may
-# lack into a tar of one folder: all but glibc's of those that programs link, and with CUDA_HOME
-# also NVIDIA's that they load when they need them. An empty CUDA_HOME is none.
+# Packs scripts, programs without their symbols, and the libraries that a GPU machine may lack into
+# a tar of one folder. These are all libraries that the programs link, except those of glibc; if
+# CUDA_HOME is not empty also NVIDIA's libraries, which programs load when they need them.
 # usage: gpu_folder.sh TAR CUDA_HOME FILE...
 set -euo pipefail
 

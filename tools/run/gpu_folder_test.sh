@@ -1,6 +1,6 @@
 #!/bin/bash
-# The folder for GPU machines: small enough to be sent anywhere, and complete but for glibc and what
-# is NVIDIA's.
+# The folder for GPU machines is small enough to be sent anywhere, and complete except for glibc and
+# NVIDIA's libraries.
 # usage: gpu_folder_test.sh TAR COMPILATION_MODE
 set -euo pipefail
 # shellcheck source=tools/run/stand_in_testing.sh
@@ -31,7 +31,7 @@ grep -q "import local-gpu" help.txt || fail "stagecraft_gpu --help: $(cat help.t
 for program in stagecraft_gpu device_executor_test device_ops_test; do
   readelf --wide --sections $program >sections.txt
   ! grep -q " \.symtab " sections.txt || fail "$program has its symbols"
-  # Each library in the folder or a part of glibc, the loader and the kernel's among them.
+  # Each library is in the folder, or it is a part of glibc, the loader or the kernel's vDSO.
   ldd $program | grep -v "=> $PWD/\|linux-vdso\|/ld-linux" |
     grep -vE "^\s*lib(c|m|dl|rt|pthread)\.so\.[0-9]+ => /" >elsewhere.txt || true
   [ ! -s elsewhere.txt ] || fail "$program links what is not in the folder: $(cat elsewhere.txt)"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Parts of a board of 15 groups of 8 multiprocessors and 12 left over, as an H100 may be, under a
-# cuDNN that takes streams of its handle's context alone, on the stand-in for a GPU: whatever the
-# shares, a plan runs on them. Where graphs leave a part it is told, and ops of a part alone are not
-# profiled.
+# Parts of a GPU, on the stand-in for one: it has 15 groups of 8 multiprocessors and 12 more, as an
+# H100 may have, and a cuDNN that accepts only streams of its handle's context. Whatever the shares,
+# a plan runs on the parts. If graphs do not keep to a part, this is reported, and ops on a single
+# part are not profiled.
 # usage: gpu_parts_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 # shellcheck source=tools/run/stand_in_testing.sh
@@ -14,14 +14,15 @@ keeping="groups=15 rest=12 cudnn-compares-contexts=yes data=checked cache=1"
 leaving="$keeping graphs-keep-to-parts=no"
 read -ra plan <<<"--model gpt2-tiny --global-batch 4 --micro-batch 1 --seq 128 --steps 1"
 
-# try BOARD WORDS...: runs the program with these words on the board.
+# try BOARD WORDS...: runs the program with these words while the stand-in behaves as BOARD says.
 try() {
   local board=$1
   shift
   STAGECRAFT_STAND_IN=$board "$program" "$@" >log.txt 2>&1 || fail "$board: $*: $(cat log.txt)"
 }
 
-# expect SHARES MULTIPROCESSORS...: so many has each part, in order, and plans run there.
+# expect SHARES MULTIPROCESSORS...: parts with these shares must have these numbers of
+# multiprocessors, in this order, and plans must run on them.
 expect() {
   local shares=$1 got part
   shift
@@ -47,7 +48,7 @@ expect 4 24 24 24 24
 expect 1:1:1:1 32 32 44 24
 expect 2:3:4:7 16 24 32 60
 
-# Ops of each part of the cluster that was imported last.
+# Profiles ops on each part of the cluster that was imported last.
 for part in 0 1 2 3; do
   profile=(profile --device cuda:0 --cluster parts.json --part "$part" --budget 0.1s)
   try "$keeping" "${profile[@]}" -o samples$part.csv

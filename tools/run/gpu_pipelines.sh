@@ -17,7 +17,7 @@
 # is what a step may take where that is less than its own limit.
 set -uo pipefail
 
-# refuse SENTENCE
+# refuse SENTENCE: prints the sentence as an error and exits with code 2.
 refuse() {
   echo "gpu_pipelines.sh: $1" >&2
   exit 2
@@ -49,8 +49,8 @@ program=${STAGECRAFT:-$beside}
 # shellcheck source=tools/run/gpu_tables.sh
 . "$here/gpu_tables.sh"
 
-# Prints the files of the folder; first those without which others are of no use, should the archive
-# be cut off.
+# Prints the files of the folder. Files that the use of others depends on come first, in case the
+# archive is cut off.
 files_to_pack() {
   find "$(basename "$folder")" -type f | awk -F/ '
     $NF ~ /^([a-z0-9]+|.*-layers)\.json$/ || $NF == "predictions.md" { print 0, $0; next }
@@ -59,7 +59,8 @@ files_to_pack() {
   ' | sort | cut -c 3-
 }
 
-# Packs what there is so far, for whoever fetches it before the end. tar's code is 1 where a file grows.
+# Packs the files that there are so far, for whoever fetches them before the end. tar exits with
+# code 1 if a file grows meanwhile.
 pack() {
   local code=0
   (cd "$(dirname "$folder")" && files_to_pack | tar -czf "$(basename "$folder").tar.gz.new" \
@@ -69,7 +70,8 @@ pack() {
   fi
 }
 
-# Prints the time that is left to a step of at most so many seconds; fails where there is none.
+# left SECONDS: prints how many seconds a step may take that is limited to so many; fails if no time
+# is left.
 left() {
   local rest=$((seconds - SECONDS)) most=$1
   if [ -n "${MOST_SECONDS:-}" ] && [ "$MOST_SECONDS" -lt "$most" ]; then most=$MOST_SECONDS; fi
@@ -78,8 +80,8 @@ left() {
 }
 
 # step NAME SECONDS WORDS...: runs the program with these words, and ends it after so many seconds;
-# does not run it where it has failed before. What ends because the time is up has not failed: the next call begins
-# it anew.
+# does not run it if the step has failed before. A step that ends because the time of the whole call
+# is up has not failed: the next call begins it anew.
 failed=0
 time_is_up=""
 step() {
@@ -97,7 +99,7 @@ step() {
     2>>"$folder/$name.log" || code=$?
   if [[ $code =~ ^(124|137)$ ]] && [ $((SECONDS - begin)) -ge "$limit" ]; then
     reason="no end within $limit s"
-    # With all of its own time it would have gone on.
+    # The step was ended early, because the time of the whole call is up.
     if [ "$SECONDS" -ge "$seconds" ] && [ "$limit" -lt "$most" ]; then time_is_up=yes; fi
   fi
   if [ "$code" -ne 0 ] && [ -z "$time_is_up" ]; then
@@ -110,7 +112,7 @@ step() {
   return "$code"
 }
 
-# Runs the cases that it reads, and have not been run.
+# Runs those of the cases on its standard input that have not been run.
 run_cases() {
   local name plan ops own
   while [ -z "$time_is_up" ] && read -r name plan; do
@@ -121,13 +123,13 @@ run_cases() {
     [ -f "$ops" ] || own=(--op-samples "$ops")
     # shellcheck disable=SC2086  # plans are words
     step "$name" 120 run --executor cuda $plan "${own[@]}" --json -o "$folder/$name.measured.pb"
-    # The program writes this file before it samples ops and prints: the case is not done.
+    # The program writes this file before it samples ops and prints, so the case is not complete.
     [ -z "$time_is_up" ] || rm -f "$folder/$name.measured.pb"
   done
 }
 
-# profile NAME SECONDS FILE WORDS...: goes on with the file until it has all. It is a .pb, since
-# tables have no column for copies between host and device.
+# profile NAME SECONDS FILE WORDS...: continues the file until it has all samples. It is a .pb file,
+# because tables have no columns for copies between host and device.
 profile() {
   local name=$1 most=$2 file=$3
   shift 3
@@ -141,13 +143,13 @@ sample_parts() {
   for one in $sampled_parts; do
     cluster=${one%:*}
     number=${one#*:}
-    [ -f "$folder/$cluster.json" ] || continue  # the board has none
+    [ -f "$folder/$cluster.json" ] || continue  # the GPU cannot be divided so
     profile "profile-$cluster-part$number" 120 "$cluster-part$number.pb" --suite quick \
       --cluster "$folder/$cluster.json" --part "$number"
   done
 }
 
-# Gives the rest of the time to the full suite.
+# Measures the full suite in the time that is left.
 sample_all() {
   local limit
   [ ! -f "$folder/profile-full.done" ] || return 0
@@ -164,7 +166,8 @@ sample_all() {
   fi
 }
 
-# Writes down the board's clock, power and heat as its driver's program has them, until the end.
+# Records the GPU's clock, power and temperature as the driver's program reports them, until the
+# end.
 watch_board() {
   command -v nvidia-smi >/dev/null || return 0
   nvidia-smi --query-gpu=timestamp,index,clocks.sm,power.draw,temperature.gpu --format=csv \
@@ -173,7 +176,7 @@ watch_board() {
   trap 'kill "$watcher" 2>/dev/null' EXIT
 }
 
-# What says most comes first: predictions, the whole board, then the usual order on all parts.
+# The most informative steps come first: predictions, the whole GPU, then 1F1B on all parts.
 measure() {
   local cluster order unpredicted=0 has_none=0
   if [ "${1:-}" = retry ]; then

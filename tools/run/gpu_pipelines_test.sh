@@ -1,7 +1,7 @@
 #!/bin/bash
-# gpu_pipelines.sh on the stand-in for a GPU: every case that fits the board is predicted, run and
-# compared, by measured ops nearly to the microsecond; of a cut archive and of files that are no
-# good the rest is compared; no step that refuses or hangs ends another.
+# gpu_pipelines.sh on the stand-in for a GPU: every case that fits the GPU is predicted, run and
+# compared, and measured ops predict it nearly to the microsecond; if an archive is cut off or some
+# files are bad, the others are compared; no step that is refused or hangs ends another.
 # usage: gpu_pipelines_test.sh SCRIPT STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 # shellcheck source=tools/run/stand_in_testing.sh
@@ -13,29 +13,32 @@ export on_stand_in STAGECRAFT_STAND_IN="data=checked cache=1"
 cd "$(mktemp -d)"
 mkdir bin
 
-# measure FOLDER WORDS...: what it prints goes to FOLDER.txt; prints how many steps failed.
+# measure FOLDER WORDS...: runs measure, whose output goes to FOLDER.txt, and prints how many steps
+# failed.
 measure() {
   local folder=$1
   shift
   "$script" measure "$folder" "$@" >"$folder.txt" 2>&1 || true
   grep -cE "^[^ ]+: (exit code|no end)" "$folder.txt" || true
 }
-# measured FOLDER CASES: prints how many of them were run.
+# measured FOLDER CASES: prints how many of these cases were run.
 measured() {
   find "$1" -name "$2.measured.pb" | wc -l
 }
-# compare CODE WHAT: the table goes to errors.txt, what is wrong to why.txt.
+# compare CODE WHAT: runs compare, which must end with this exit code; the table goes to errors.txt,
+# error messages to why.txt.
 compare() {
   local code=0
   "$script" compare "$2" >errors.txt 2>why.txt || code=$?
   [ "$code" -eq "$1" ] || fail "compare $2: exit code $code, want $1: $(cat errors.txt why.txt)"
 }
-# rows PATTERN: prints how many rows of cases have it.
+# rows PATTERN: prints how many rows of cases match the pattern.
 rows() {
   grep "^| gpt2\|^| llama" errors.txt | grep -cE "$1" || true
 }
 
-# The driver's program must end with the script; and the GPU has some parts without fused attention.
+# The driver's program, which must end with the script, and a GPU some parts of which have no fused
+# attention.
 write bin/nvidia-smi <<'END_OF_PROGRAM'
 echo $$ >>watchers
 echo "timestamp, index, clocks.current.sm [MHz], power.draw [W], temperature.gpu"
@@ -58,7 +61,7 @@ compare 2 nowhere
 grep -q "^gpu_pipelines.sh: nowhere: got no folder" why.txt || fail "$(cat why.txt)"
 [ ! -e nowhere ] || fail "compare made a folder"
 
-# Sixteen micro-batches of GPipe on the largest network need more memory than there is.
+# GPipe with sixteen micro-batches of the largest network needs more memory than there is.
 [ "$(measure out 3000)" -eq 4 ] || fail "$(cat out.txt)"
 [ "$(grep -c "gpipe-16.*too little memory was left" out.txt)" -eq 4 ] || fail "$(cat out.txt)"
 [ "$(measured out '*')" -eq 143 ] || fail "not 143 cases"
@@ -67,8 +70,8 @@ grep -q "^gpu_pipelines.sh: nowhere: got no folder" why.txt || fail "$(cat why.t
 grep -q "power.draw" out/nvidia-smi.csv || fail "the board was not watched"
 [ "$(xargs ps -o stat= -p <watchers | grep -vc '^Z' || true)" -eq 0 ] || fail "it is watched still"
 
-# Measured steps lie beside their predictions. The all-reduce of tied embeddings between unequal parts
-# is priced as NCCL's and runs as kernels of ours, on a sixteenth of the board.
+# Measured steps are close to their predictions. The all-reduce of tied embeddings between unequal
+# parts is priced as NCCL's but runs as kernels of ours, on a sixteenth of the GPU.
 mkdir few
 cp out/{*.json,*.ops.pb,*.log,*.failed,predictions.md,samples.pb,halves-part0.pb} few
 cp out/gpt2-medium-*-8.measured.pb few
@@ -83,7 +86,7 @@ awk -F'|' '
 [ "$(rows '\(anew\)')" -eq 4 ] || fail "$(cat errors.txt)"
 [ "$(rows '\| not run: .*too little memory was left')" -eq 4 ] || fail "$(cat errors.txt)"
 
-# Half an archive has a last file that is not whole; and there are no samples.
+# The last file of half an archive is incomplete; this archive has no samples.
 mkdir some
 cp out/{*.json,*.ops.pb,*.log,predictions.md} some
 cp out/gpt2-medium-*-1f1b-8.measured.pb some
@@ -111,8 +114,8 @@ grep -q "^| $one | failed: .*$one.measured.pb: " errors.txt || fail "$(cat error
 rm some/$one.measured.pb
 compare 0 some
 
-# From here on every step only pretends to work, on a board and two parts of it, except the one
-# whose words are BAD, which does as HOW says.
+# From here on every step only pretends to work, on a GPU and two parts of it, except the one whose
+# words match BAD, which behaves as HOW says.
 write pretending <<'END_OF_PROGRAM'
 if [[ -n ${BAD:-} && "$*" == $BAD ]]; then
   [ "$HOW" != late ] || touch "${@: -1}"
@@ -129,8 +132,8 @@ esac
 END_OF_PROGRAM
 export STAGECRAFT=$PWD/pretending
 
-# bad_step HOW NAME CASES WORDS: only this step fails, and so many cases are run and packed. What is
-# refused is not tried again before that is asked for.
+# bad_step HOW NAME CASES WORDS: only this step must fail, and CASES cases must be run and packed. A
+# step that was refused must not be tried again without `retry`.
 bad_step() {
   local how=$1 name=$2 cases=$3 folder=$1-$2 reason="exit code 2: it is refused"
   [ "$how" = refuse ] || reason="no end within 12 s"
@@ -150,7 +153,7 @@ bad_step() {
   [ -f "$folder/profile-full.done" ] || fail "$folder: not tried again"
 }
 
-# bad_steps HOW: as many at a time as there are.
+# bad_steps HOW: has each of these steps fail in a call of its own, all calls at the same time.
 bad_steps() {
   local others=() one
   bad_step "$1" import-halves 3 "import*--parts 2 *" &
@@ -172,8 +175,8 @@ MOST_SECONDS=12 bad_steps hang &
 bad_steps refuse
 wait $! || exit 1
 
-# What hangs when the time is up has not failed, though it has written a timeline: the next call
-# begins it anew.
+# A step that hangs when the time is up has not failed, although it has written a timeline: the next
+# call begins it anew.
 one="run*--model gpt2-medium*/whole.json*"
 [ "$(BAD=$one HOW=late measure late 3)" -eq 0 ] || fail "$(cat late.txt)"
 grep -q "^the time is up: call again$" late.txt || fail "$(cat late.txt)"
@@ -183,20 +186,21 @@ grep -q "^the time is up: call again$" late.txt || fail "$(cat late.txt)"
 [ ! -s late.txt ] || fail "$(cat late.txt)"
 [ -s late/gpt2-medium-whole-1f1b-8.json ] || fail "what the time cut off counts as run"
 
-# expect CODE WORDS...: of the script; what it says goes to why.txt.
+# expect CODE WORDS...: runs the script, which must end with this exit code; its output goes to
+# why.txt.
 expect() {
   local want=$1 code=0
   shift
   "$script" "$@" >why.txt 2>&1 || code=$?
   [ "$code" -eq "$want" ] || fail "$*: exit code $code, want $want: $(cat why.txt)"
 }
-# predicted ROW COUNT: so many rows of predictions.md end so.
+# predicted ROW COUNT: COUNT rows of predictions.md must end with ROW.
 predicted() {
   [ "$(grep -c "$1$" late/predictions.md)" -eq "$2" ] || fail "$(cat late/predictions.md)"
 }
 
-# A prediction that fails or hangs has its row, and is told until it is made on retry; those that are
-# made after the run say so.
+# A prediction that fails or hangs has a row, and is reported until it succeeds on retry;
+# predictions that are made after the run say so.
 one="simulate*--model gpt2-xl*/whole.json*"
 rm late/predictions.md
 BAD=$one HOW=hang MOST_SECONDS=12 expect 1 predict late
@@ -213,7 +217,7 @@ expect 0 measure late 540 retry
 predicted "| 1.500 | after it was run |" 39
 expect 0 predict late
 
-# Without a cluster there is no case.
+# Without clusters there are no cases.
 mkdir empty
 expect 2 predict empty
 grep -q "empty: got no cluster of any case" why.txt || fail "$(cat why.txt)"

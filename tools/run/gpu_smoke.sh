@@ -21,7 +21,8 @@ plan="--model gpt2-tiny --global-batch 4 --micro-batch 1 --seq 128"
 budget=${OPS_BUDGET:-10s}
 failed=0
 
-# layer NAME SECONDS COMMAND...: runs it, and ends it after so many seconds.
+# layer NAME SECONDS COMMAND...: runs the command, ends it after so many seconds and prints whether
+# the layer works.
 layer() {
   local name=$1 limit=${LAYER_SECONDS:-$2} code=0 begin=$SECONDS
   shift 2
@@ -39,15 +40,15 @@ test_program() {
   [ ! -x "$here/$1" ] || layer "$1" 60 "$here/$1"
 }
 
-# Prints what this machine's loader does not find of what programs link. NVIDIA's libraries are not among
-# that: they are looked for when they are needed.
+# Prints the libraries that programs link and this machine's loader does not find. NVIDIA's are not
+# among them: programs load them when they need them.
 unresolved() {
   local one
   for one in "$@"; do
     [ ! -x "$one" ] || ldd "$one" 2>&1 | grep "not found" | sed "s|^[[:space:]]*|${one##*/}: |"
   done
 }
-# Fails where there is any.
+# Fails if there is any such library.
 libraries() {
   ! unresolved "$@" | grep .
 }

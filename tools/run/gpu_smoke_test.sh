@@ -1,6 +1,6 @@
 #!/bin/bash
-# gpu_smoke.sh on the stand-in for a GPU: every layer works there, and each that is made to refuse
-# or to hang is told, with those that need what it makes, while all others work.
+# gpu_smoke.sh on the stand-in for a GPU: every layer works there. If a layer is made to refuse or
+# to hang, it is reported with those that need its output, while all others work.
 # usage: gpu_smoke_test.sh SCRIPT STAGECRAFT_ON_STAND_IN DEVICE_EXECUTOR_TEST_ON_STAND_IN
 set -euo pipefail
 # shellcheck source=tools/run/stand_in_testing.sh
@@ -16,14 +16,14 @@ cp "$script" packed/gpu_smoke.sh
 script=$PWD/packed/gpu_smoke.sh
 layers=(driver libraries boards halves unequal device_ops_test device_executor_test ops
   ops-of-a-part kernels run-whole run-halves run-unequal nccl simulate compare)
-# The program's layers among them, which are one call each.
+# Those of the layers that call the program, once each.
 calls=(boards halves unequal ops ops-of-a-part kernels run-whole run-halves run-unequal nccl
   simulate compare)
-# Which layers read what another one makes.
+# By layer, the layers that read its output.
 declare -A readers=([boards]=run-whole [halves]="ops-of-a-part run-halves simulate compare"
   [unequal]=run-unequal [run-halves]=compare [simulate]=compare)
 
-# What a layer does where the variable LAYER names it, or its call is BAD_CALL.
+# What a layer does if the variable LAYER names it, or if its call is number BAD_CALL.
 write bin/misbehave <<'END_OF_PROGRAM'
 [ "$HOW" != hang ] || exec sleep 600
 echo "${REFUSAL:-it is refused}" >&2
@@ -36,7 +36,7 @@ write bin/ldd <<'END_OF_PROGRAM'
 [ "${LAYER:-}" != libraries ] || REFUSAL="libmpi.so.40 => not found" exec misbehave
 exec /usr/bin/ldd "$@"
 END_OF_PROGRAM
-# What ops leave in a GPU's memory is not the stand-in's to say.
+# The stand-in cannot say what ops leave in a GPU's memory, so this test program does nothing.
 write packed/device_ops_test <<'END_OF_PROGRAM'
 [ "${LAYER:-}" != device_ops_test ] || exec misbehave
 END_OF_PROGRAM
@@ -44,8 +44,8 @@ write packed/device_executor_test <<'END_OF_PROGRAM'
 [ "${LAYER:-}" != device_executor_test ] || exec misbehave
 [ -z "${WITH_TESTS:-}" ] || STAGECRAFT_STAND_IN=cache=1 exec "$executor_test"
 END_OF_PROGRAM
-# CUPTI and NCCL have no stand-in: they work. Where all only PRETEND to work, what is read must be
-# there, and what is written is nothing.
+# CUPTI and NCCL have no stand-in: their layers always work. If PRETEND is set, all layers only
+# pretend to work: the files that they read must exist, and those that they write are empty.
 write stagecraft <<'END_OF_PROGRAM'
 echo >>"$FOLDER/calls"
 [ "$(wc -l <"$FOLDER/calls")" != "${BAD_CALL:-}" ] || exec misbehave
@@ -65,7 +65,7 @@ done
 END_OF_PROGRAM
 export PATH=$PWD/bin:$PATH STAGECRAFT=$PWD/stagecraft
 
-# expect FOLDER LAYER...: gpu_smoke.sh says that these failed and all others work.
+# expect FOLDER LAYER...: gpu_smoke.sh must report that these layers failed and all others work.
 expect() {
   local folder=$1 code=0 wanted=0 layer got want
   shift
@@ -86,7 +86,8 @@ expect() {
   return 1
 }
 
-# expect_bad LAYER HOW REASON
+# expect_bad LAYER HOW REASON: the layer misbehaves as HOW says, and must be reported with this
+# reason.
 expect_bad() {
   local layer=$1 call
   for call in "${!calls[@]}"; do
@@ -100,7 +101,7 @@ expect_bad() {
   return 1
 }
 
-# wait_for_all PROCESS...
+# wait_for_all PROCESS...: ends the test as failed if any of these processes failed.
 wait_for_all() {
   local one code=0
   for one in "$@"; do wait "$one" || code=1; done
@@ -110,7 +111,7 @@ wait_for_all() {
 export LAYER_SECONDS=250 OPS_BUDGET=200s  # no layer is ended for being slow
 WITH_TESTS=yes expect works
 
-# Of a folder nothing is deleted but what an earlier call wrote.
+# In the folder nothing is deleted except files of an earlier call.
 touch works/mine.{json,csv,pb,log} works/gpu_smoke/earlier.log
 FOLDER=works PRETEND=yes "$script" works >again.txt || { cat again.txt >&2; exit 1; }
 [ "$(find works -name 'mine.*' | wc -l)" -eq 4 ] || fail "files that are not its own are deleted"
@@ -124,7 +125,7 @@ for library in libcublasLt libcudnn; do
     compare
 done
 
-# One layer after another refuses; two at a time.
+# Every layer refuses in a run of its own; two runs at a time.
 export OPS_BUDGET=0.3s
 others=()
 for layer in "${layers[@]}"; do
@@ -139,7 +140,7 @@ for layer in "${layers[@]}"; do
 done
 wait_for_all "${others[@]}"
 
-# One hangs, in as many runs of the script at once as there are layers.
+# Every layer hangs in a run of its own; all runs at the same time.
 export PRETEND=yes LAYER_SECONDS=5
 for layer in "${layers[@]}"; do
   expect_bad "$layer" hang "no end within 5 s" &

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Both suites of profile on the stand-in for a GPU, on the whole board and on a part: every op is
-# measured, none is refused or hot, and all memory that ops touch is there.
+# Both suites of profile on the stand-in for a GPU, on the whole GPU and on a part: every op is
+# measured, none is refused or throttled, and all memory that ops touch is allocated.
 # usage: gpu_suites_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 # shellcheck source=tools/run/stand_in_testing.sh
@@ -10,7 +10,7 @@ program=$(readlink -f "$1")
 cd "$(mktemp -d)"
 export STAGECRAFT_STAND_IN="data=checked cache=1"
 
-# expect LEAST FLAGS...: profiles a suite, of so many ops or more.
+# expect LEAST FLAGS...: profiles a suite, which must have at least LEAST ops.
 expect() {
   local least=$1 key number
   shift
@@ -26,7 +26,7 @@ expect() {
 }
 
 "$program" import local-gpu --parts 3:5 -o unequal.json >log.txt 2>&1 || fail "$(cat log.txt)"
-# Copies between host and device, which a part shares with all others, are in files of this kind.
+# Copies between host and device, which all parts share, are only in .pb files.
 expect 1000 --suite quick -o quick.pb
 expect 6000 --suite full -o full.pb
 expect 1000 --suite quick --cluster unequal.json --part 0 -o quick.csv

@@ -1,29 +1,31 @@
-# shellcheck shell=bash disable=SC2154  # what it shares with the others
-# The tables of gpu_pipelines.sh, which reads this file: predictions.md and errors.md in `folder`.
+# shellcheck shell=bash disable=SC2154  # variables shared with the other scripts
+# Writes the tables of gpu_pipelines.sh: predictions.md and errors.md in `folder`. That script reads
+# this file.
 
-# number_in JSON KEY: prints the first number of this key; fails where there is none.
+# number_in JSON KEY: prints the first number of this key; fails if there is none.
 number_in() {
   local text
   text=$(tr -d ' \n' 2>/dev/null <"$1") || return 1
   [[ $text =~ \"$2\":(-?[0-9.]+(e[-+]?[0-9]+)?) ]] && echo "${BASH_REMATCH[1]}"
 }
 
-# reason_in LOG: prints its last line, where there is any.
+# reason_in LOG: prints the last line of the log, which says why a program failed.
 reason_in() {
   local reason
   reason=$(tail -n 1 "$1" 2>/dev/null)
   echo "${reason:-it printed nothing}"
 }
 
-# prediction_of NAME: prints what predictions.md has, in ms; nothing where there is none. A row that
-# was cut off has none.
+# prediction_of NAME: prints the predicted step of a case in predictions.md, in ms; nothing if there
+# is none, or if its row is incomplete.
 prediction_of() {
   awk -F'[| ]+' -v name="$1" '
     $2 == name && $3 ~ /^[0-9.]+$/ && /[|]$/ { print $3; exit }
   ' "$folder/predictions.md" 2>/dev/null
 }
 
-# prediction_row NAME: prints its row of predictions.md from the files that simulate_shipped left.
+# prediction_row NAME: prints the row of a case for predictions.md, made from the files that
+# simulate_shipped left.
 prediction_row() {
   local name=$1 step written="before it was run"
   [ ! -f "$folder/$name.measured.pb" ] || written="after it was run"
@@ -42,7 +44,7 @@ drop_failed_predictions() {
   [ ! -f "$folder/predictions.md" ] || sed -i "/$failed_row/d" "$folder/predictions.md"
 }
 
-# simulate_shipped NAME PLAN: by the cost model that the program has within it.
+# simulate_shipped NAME PLAN: simulates a plan with the cost model that is built into the program.
 simulate_shipped() {
   local limit=${MOST_SECONDS:-60} code=0
   # shellcheck disable=SC2086  # plans are words
@@ -51,9 +53,8 @@ simulate_shipped() {
   [[ ! $code =~ ^(124|137)$ ]] || echo "no end within $limit s" >>"$folder/$1.shipped.log"
 }
 
-# Predicts every case that has no row yet, as many at a time as there are processors. Nothing else
-# may run in the background meanwhile. Fails where there is a case that could not be predicted, now
-# or before.
+# Predicts every case that has no row yet, as many at a time as there are CPU cores. Nothing else
+# may run in the background meanwhile. Fails if a case could not be predicted, now or before.
 predict() {
   local name plan most new=() old=""
   most=$(nproc)
@@ -80,9 +81,9 @@ predict() {
   ! grep -qs "$failed_row" "$folder/predictions.md"
 }
 
-# fit_model CLUSTER: sets `model` to the words that take its devices' times from samples of the
-# board, and of its own parts where there are any; to none where there are no samples, or they are no
-# good. Fits once for all clusters that have no samples of their own.
+# fit_model CLUSTER: fits a cost model to the samples of the GPU and, if there are any, of the
+# cluster's own parts, and sets `model` to the flags that use it; to none if there are no samples or
+# they cannot be fitted. Clusters without samples of their own share one model.
 fit_model() {
   local one stem=$folder/fit-board samples=() own=()
   model=()
@@ -108,8 +109,8 @@ fit_model() {
   [ ! -f "$stem.pb" ] || model=(--cost-model "$stem.pb")
 }
 
-# beside NAME KIND WORDS...: simulates a case by these words and compares it with what was measured;
-# `steps` has both in ms and the error in percent, or `reason` why there are none.
+# beside NAME KIND WORDS...: simulates a case with these words and compares it with the measured
+# step. Sets `steps` to both in ms and the error in percent; if this fails, sets `reason`.
 beside() {
   local name=$1 stem=$folder/$1.$2
   shift 2
@@ -139,8 +140,9 @@ make_cells() {
   fi
 }
 
-# make_shipped_cells NAME WORDS...: sets `cells` likewise by the prediction that was written before
-# the run; it is made anew, and marked so, where there is none or another attention was run.
+# make_shipped_cells NAME WORDS...: sets `cells` in the same way for the prediction that was written
+# before the run. If there is none, or if attention ran in another way, the case is predicted anew
+# and its cells say so.
 make_shipped_cells() {
   local name=$1 step
   shift
@@ -167,7 +169,7 @@ circumstances_of() {
   if [[ $(tr -d ' \n' 2>/dev/null <"$json") =~ \"queued_late_ms\":\[([^]]*)\] ]]; then
     late=$(tr ',' '\n' <<<"${BASH_REMATCH[1]}" | awk '$1 > 0 { n++ } END { print n + 0 " of " NR }')
   fi
-  # A sensor that the board has not got reads 0.
+  # A sensor that the GPU does not have reads 0.
   [ "$clock" != 0 ] || clock=-
   [ "$watts" != 0 ] || watts=-
   echo "${clock:--} | ${watts:--} | $late | ${throttled:--}"
@@ -197,8 +199,8 @@ write_row() {
   fi
 }
 
-# unpack ARCHIVE: unpacks it into the folder of its name. Where it is cut off, the last file, which
-# may not be whole, is left out.
+# unpack ARCHIVE: unpacks it into the folder of its name. If the archive is cut off, the last file,
+# which may be incomplete, is left out.
 unpack() {
   local archive=$1 names code=0 last
   folder=${archive%.tar.gz}
@@ -218,7 +220,7 @@ unpack() {
   bad=1
 }
 
-# Prints every case that was run, and why others were not. Exit code 2 where anything failed.
+# Prints every case that was run, and why others were not. Exits with code 2 if anything failed.
 compare() {
   local name plan bad=0 rows=0
   if [[ $folder == *.tar.gz && -f $folder ]]; then unpack "$folder"; fi

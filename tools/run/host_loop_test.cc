@@ -1,5 +1,5 @@
-// From a host nobody knows to a prediction that is checked on it: import, profile, fit,
-// simulate, run, compare.
+// From an unknown host to a prediction that is checked on it: import, profile, fit, simulate, run,
+// compare.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ namespace {
 
 std::string TempFile(const std::string& name) { return testing::TempDir() + "/" + name; }
 
-// The words' JSON; they end well.
+// Runs a command line, which must succeed, and returns what it prints as JSON.
 nlohmann::json JsonOf(const std::string& text) {
   std::istringstream words(text + " --json"), in;
   Args args;
@@ -37,7 +37,7 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
   ASSERT_GE(host.device_count(), 2);
   EXPECT_EQ(host.device(0).generation, Generation::kHost);
 
-  // A program that is instrumented needs longer (tests/nightly).
+  // An instrumented program needs longer (tests/nightly).
   const char* const budget = std::getenv("STAGECRAFT_HOST_BUDGET");
   const nlohmann::json profile = JsonOf(std::string("profile --device host --quiet --budget ") +
                                         (budget == nullptr ? "8s" : budget) + " -o " + samples);
@@ -47,7 +47,7 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
   EXPECT_GT(rows, 10);
   EXPECT_EQ(profile["left"].get<int>() + rows, profile["ops"]);
 
-  // All of them teach: the cluster says what the GPU is.
+  // No sample is skipped: the cluster file describes their device.
   const nlohmann::json fit =
       JsonOf("fit --quiet --samples " + samples + " --cluster " + cluster + " -o " + model);
   EXPECT_TRUE(fit["skipped"].empty()) << fit["skipped"];
@@ -56,19 +56,20 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
       " --model gpt2-tiny --pp 2 --micro-batch 1 --global-batch 4 --seq 64 --cluster " + cluster;
   const nlohmann::json simulated =
       JsonOf("simulate --quiet --unfold --cost-model " + model + " --timeline " + predicted + plan);
-  // By the host's own samples: it is the same device in the cluster file and in the model.
+  // The host's own samples predict ops: its device is the same in the cluster file and in the
+  // model.
   EXPECT_GT(simulated["basis"]["learned"].get<double>(), 0);
   const nlohmann::json run =
       JsonOf("run --executor host --quiet --steps 5 --warm-up 1 -o " + measured + plan);
   const nlohmann::json compared = JsonOf("compare " + predicted + " " + measured);
-  // What simulate and run said is what is compared.
+  // compare shows the step times that simulate and run printed.
   EXPECT_NEAR(compared["step"]["measured_ms"].get<double>(), run["step_time_ms"].get<double>(),
               1e-6);
   EXPECT_NEAR(compared["step"]["predicted_ms"].get<double>(),
               simulated["step_time_ms"].get<double>(), 1e-6);
 }
 
-// A plan that asks for as many processors as there are needs no cluster.
+// A plan needs no --cluster if it uses as many CPU cores as there are.
 TEST(HostLoopTest, AHostRunsWithoutACluster) {
   const nlohmann::json run = JsonOf(
       "run --executor host --quiet --steps 1 --warm-up 0 --model gpt2-tiny --pp 2 "

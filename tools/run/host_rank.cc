@@ -1,4 +1,4 @@
-// One process of a host's: executes its rank of a schedule, or measures the host.
+// A process that executes one rank of a schedule on this host, or takes part in measuring the host.
 //   stagecraft_host_rank SCHEDULE.pb WARM_UP WARM_UP_NS STEPS STEPS_NS OUT.pb
 //   stagecraft_host_rank CLUSTER.pb
 #include <fmt/core.h>
@@ -35,7 +35,7 @@ void Say(const std::string& text) {
   std::fflush(stderr);
 }
 
-// The most that this process held at once.
+// Returns the most memory that this process has held at once.
 Bytes PeakMemory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -98,7 +98,7 @@ int Run(int argc, char** argv) {
       Execute(world, argv);
     }
     return kExitOk;
-  } catch (const InputError& error) {  // what is wrong is wrong for all
+  } catch (const InputError& error) {  // all ranks throw the same error
     if (world.rank() == 0) Say(error.what());
     return kExitBadInput;
   } catch (const std::exception& error) {

@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// The program that processes run: beside this one, or where a test says.
+// Returns the path of the program that the processes run: beside this one, or as a test says.
 std::string RankProgramFile() {
   const char* told = std::getenv("STAGECRAFT_HOST_RANK");
   if (told != nullptr) return told;

@@ -7,10 +7,10 @@
 
 namespace stagecraft {
 
-// Runs stagecraft_host_rank, which lies beside this program, with these words in so many
-// processes. `step` hears of each step that is done. Throws InputError where mpirun or the
-// program is missing or the words' files are wrong, and std::runtime_error that names the
-// process that failed.
+// Runs stagecraft_host_rank, which lies beside this program, as `ranks` processes with the
+// arguments `words`. Calls `step` with a line for each step that is done. Throws InputError if
+// mpirun or the program is missing or if there is an error in a file among the arguments, and
+// std::runtime_error that names the process if one fails.
 void RunHostRanks(int ranks, std::vector<std::string> words,
                   const std::function<void(const std::string& line)>& step);
 

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-TEST(HostRanksTest, AFileThatCannotBeReadIsTheUsersToMend) {
+TEST(HostRanksTest, AFileThatCannotBeReadIsAnInputError) {
   const std::filesystem::path program = std::filesystem::absolute("tools/run/stagecraft_host_rank");
   setenv("STAGECRAFT_HOST_RANK", program.c_str(), 1);
   const ScratchFolder folder;

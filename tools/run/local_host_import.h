@@ -5,8 +5,8 @@
 
 namespace stagecraft {
 
-// By a process a processor, two at least; takes some seconds. Throws InputError where
-// mpirun is missing.
+// Measures this host with one process for each CPU core, at least two; takes some seconds. Throws
+// InputError if mpirun is missing.
 ImportedCluster ImportLocalHost();
 
 }  // namespace stagecraft

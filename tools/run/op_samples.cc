@@ -23,10 +23,10 @@ namespace {
 
 constexpr const char* kPlace = "--op-samples";
 
-// The kernels of an op, each with how often it is launched.
+// By op, its kernels, each with the number of its launches.
 using Kernels = std::map<OpId, std::unordered_map<ProfileCase, int>>;
 
-// Of the tasks of ranks on devices with this id.
+// Returns the kernels of the tasks of all ranks on devices with this id.
 Kernels KernelsOn(const std::string& id, const Schedule& schedule, const Cluster& cluster) {
   Kernels kernels;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
@@ -84,7 +84,7 @@ std::unordered_map<ProfileCase, Sample> Measure(
   return samples;
 }
 
-// Nothing where a kernel of it was not measured.
+// Appends the sample of `op`; nothing if one of its kernels was not measured.
 void AddOp(const Op& op, const std::unordered_map<ProfileCase, int>& kernels,
            const std::unordered_map<ProfileCase, Sample>& measured, std::vector<Sample>* samples) {
   Sample mean;

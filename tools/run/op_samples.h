@@ -1,4 +1,4 @@
-// What the ops of a schedule take by themselves, on the GPUs that its ranks run on.
+// The times of the ops of a schedule, each run by itself, on the GPUs that its ranks run on.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace stagecraft {
 
-// A sample for every op that computes, of each kind of device, while the rest of the GPU idles.
-// An op that runs in several layouts, forward and backward, takes their mean. `show` hears what is
-// measured next. Throws InputError where the ranks are more than one process, and as
-// MakeCudaOpTimer does.
+// Returns a sample of every op that computes, for each type of device, measured while the rest of
+// the GPU idles. The time of an op that runs in several layouts, in forward and backward, is their
+// mean. Calls `show` with lines of progress. Throws InputError if the ranks need more than one
+// process, and as MakeCudaOpTimer() does.
 std::vector<Sample> SampleOps(const Schedule& schedule, const Cluster& cluster,
                               const CudaPlaces& places,
                               const std::function<void(const std::string&)>& show);

@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr std::string_view kFailure = "stagecraft run: ";  // opens what a verb ends with
+constexpr std::string_view kFailure = "stagecraft run: ";  // begins the error line of `run`
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The processes of a run that nobody else started.
+// The processes of a run that `run` starts itself, because no launcher did.
 #pragma once
 
 #include <iosfwd>
@@ -7,14 +7,14 @@
 
 namespace stagecraft {
 
-// Runs `command`, a stagecraft with its words, as so many processes on this host
-// (LaunchBareRanks). What they print becomes ours; where one fails its last words are the
-// sentence that this throws: as InputError where its exit code says so, else as
-// std::runtime_error that names its rank. The others are then ended.
+// Runs `command`, stagecraft with its arguments, as `ranks` processes on this host
+// (LaunchBareRanks()). What they print goes to `out` and `err`. If one fails the others are ended,
+// and the error that it printed is thrown: as InputError if its exit code is kExitBadInput, else as
+// std::runtime_error that names its rank.
 void RunOwnRanks(int ranks, const std::vector<std::string>& command, std::ostream& out,
                  std::ostream& err);
 
-// This program.
+// Returns the path of this program.
 std::string OwnProgram();
 
 }  // namespace stagecraft

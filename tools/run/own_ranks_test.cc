@@ -1,4 +1,4 @@
-// Processes of a run, played by shells.
+// Shells play the processes of a run.
 #include "tools/run/own_ranks.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class OwnRanksTest : public testing::Test {
   std::ostringstream out_, err_;
 };
 
-TEST_F(OwnRanksTest, WhatTheyPrintIsOurs) {
+TEST_F(OwnRanksTest, WhatTheyPrintIsPassedOn) {
   Shells("test $RANK = 0 || exit 0; echo report; echo step 1 of 2 >&2");
   EXPECT_EQ(out_.str(), "report\n");
   EXPECT_EQ(err_.str(), "step 1 of 2\n");

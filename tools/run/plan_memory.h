@@ -1,4 +1,4 @@
-// What a plan has each rank hold, for an executor that allocates it.
+// The memory that each rank holds under a plan, for an executor that allocates it.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,9 @@
 
 namespace stagecraft {
 
-// By rank of a schedule of the plan. Without workspaces, messages and contexts: libraries and
-// exchanges take theirs. Activations that the plan has with the host are counted on the device.
+// Returns the memory by rank of `schedule`, which must be one of this plan. Workspaces, messages
+// and contexts are left out, because libraries and exchanges allocate theirs. Activations that the
+// plan offloads to the host are counted on the device.
 std::vector<PlannedMemory> PlanMemory(const Plan& plan, const Workload& workload,
                                       const Cluster& cluster, const Schedule& schedule);
 

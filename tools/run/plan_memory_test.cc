@@ -17,7 +17,7 @@
 namespace stagecraft {
 namespace {
 
-// What a rank's allocations come to at the most, as its passes run.
+// Returns the most bytes that a rank has allocated at once while its passes run.
 int64_t MostAllocated(const Schedule& schedule, int32_t rank, const PlannedMemory& memory) {
   int64_t held = memory.states.count(), most = held;
   std::map<int32_t, int64_t> blocks;
@@ -41,7 +41,7 @@ int64_t MostAllocated(const Schedule& schedule, int32_t rank, const PlannedMemor
   return most;
 }
 
-// The estimate walks the same passes without an executor.
+// The memory estimate goes through the same passes without an executor.
 TEST(PlanMemoryTest, AllocationsPeakWhereTheEstimateDoes) {
   const Workload workload = MakeWorkload(14);
   const Cluster cluster = MakeCluster(1, 4);

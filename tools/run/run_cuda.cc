@@ -25,11 +25,12 @@ namespace {
 
 constexpr const char* kPlace = "--executor";
 
-// Throws InputError where the device of a rank is not of the GPU at its place.
+// Throws InputError if the cluster's device of a rank is not of the same type as the GPU at its
+// place.
 void CheckKnownGpu(const PlannedJob& job, const RankInfo& rank, const CudaPlace& place,
                    std::span<const LocalGpu> gpus) {
   const auto number = static_cast<size_t>(place.gpu);
-  if (number >= gpus.size()) return;  // which RunOnCuda refuses
+  if (number >= gpus.size()) return;  // RunOnCuda() refuses it
   const bool is_whole = place.multiprocessors == 0;
   RequireGpu("--cluster", job.cluster.device(rank.device), gpus[number].name,
              is_whole ? gpus[number].multiprocessors : 0);
@@ -42,7 +43,7 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
                      .process = process,
                      .steps = request.steps,
                      .memory = PlanMemory(job.plan, job.workload, job.cluster, schedule)};
-  if (places.shares_gpus) {  // whatever GPUs there are
+  if (places.shares_gpus) {  // on GPUs of any type
     for (const auto& [name, value] : SharingVariables(process.rank)) {
       setenv(name.c_str(), value.c_str(), 1);
     }
@@ -70,7 +71,7 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
           .host_wait = {}};
 }
 
-// Throws InputError where this host alone cannot run every rank.
+// Throws InputError if this host alone cannot run all ranks.
 void CheckThisHost(const PlannedJob& job, const Schedule& schedule, const CudaPlaces& places) {
   if (places.hosts > 1) {
     throw InputError(fmt::format(

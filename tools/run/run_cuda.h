@@ -12,13 +12,13 @@
 
 namespace stagecraft {
 
-// Executes the schedule of the job's plan, and allocates what the plan has each rank hold. It runs
-// where the ranks' devices say (cuda_places.h): in this process, or as the process that mpirun,
-// srun or torchrun made it, or in processes of this host that run the same `args`. Nothing comes
-// back where others have the word: this is no rank 0, or only started them, and they have printed
-// all. Throws InputError for what PlaceRanks, CheckProcess and RequireGpu refuse, for several
-// hosts without a launcher and for more GPUs than there are; and what RunOnCuda throws,
-// AttentionRefused too.
+// Executes the schedule of the job's plan, and allocates the memory that the plan has each rank
+// hold. The devices of the ranks decide who runs them (cuda_places.h): this process runs all of
+// them; or it runs the rank that mpirun, srun or torchrun gave it; or it starts processes on this
+// host with the same `args`. Returns no value if another process prints the result: if this one is
+// not rank 0, or only started the others. Throws InputError for what PlaceRanks(), CheckProcess()
+// and RequireGpu() refuse, for several hosts without a launcher and for more GPUs than there are;
+// also what RunOnCuda() throws, including AttentionRefused.
 std::optional<TimelineRecord> RunOnGpus(const PlannedJob& job, const Schedule& schedule,
                                         const RunRequest& request, const Args& args,
                                         std::ostream& out, std::ostream& err);

@@ -10,13 +10,13 @@
 
 namespace stagecraft {
 
-// The CPU cores of this host, two at least, as a cluster: rates as any has them, for what
-// asks for no time. `import local-host` measures.
+// Returns the CPU cores of this host, at least two, as a cluster. Its rates are nominal, because
+// its users need no times; `import local-host` measures them.
 Cluster ThisHost();
 
-// Executes the schedule; steps that are done are lines on `err`. Throws InputError where
-// mpirun or the program of the processes is missing, and std::runtime_error that names the
-// process that failed.
+// Executes the schedule; prints a line of progress to `err` for steps that are done. Throws
+// InputError if mpirun or the program of the processes is missing, and std::runtime_error that
+// names the process if one fails.
 TimelineRecord RunOnHost(const Schedule& schedule, const RunRequest& request, std::ostream& err);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// What `run` and `profile` say of the circumstances of a measurement, and which cluster
-// files they refuse, on the stand-in for a GPU.
+// What `run` and `profile` report about the circumstances of a measurement, and which cluster files
+// they refuse, on the stand-in for a GPU.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -22,7 +22,8 @@ class RunOnStandInTest : public VerbTest {
     Play("");
   }
 
-  // Plays this GPU from now on; ParseStandInGpu() says which words there are.
+  // Has the stand-in behave as this GPU from now on; ParseStandInGpu() says which words there
+  // are.
   static void Play(const std::string& words) {
     UseStandIn(ParseStandInGpu("data=no cache=1 " + words));
   }
@@ -91,7 +92,7 @@ TEST_F(RunOnStandInTest, WithoutSensorsNothingIsRead) {
   EXPECT_EQ(text.find(" 0 %"), std::string::npos) << text;
 }
 
-// A stream takes 400 commands before devices begin.
+// Devices begin once 400 commands are queued on a stream.
 TEST_F(RunOnStandInTest, WhereEveryStepIsQueuedLateThereIsNoMedian) {
   const std::string whole = Import("whole.json", {"--board", "0"});
   constexpr int kMoreThanAStreamTakes = 450;
@@ -132,7 +133,7 @@ TEST_F(RunOnStandInTest, AWholeGpuOfAnotherSizeIsRefused) {
   EXPECT_EQ(ErrorOf(RunRun, RunArgs(Import("pcie.json", {"--gpu", "h100-pcie-80gb"}))),
             "--cluster: got the GPU h100-pcie-80gb with 114 SMs, want the NVIDIA H100 "
             "80GB HBM3 with 132 that is installed");
-  // The GPU's own file passes, though it has fewer than the catalogue says.
+  // A file imported from the GPU itself passes, though it has fewer SMs than the catalogue says.
   Play("groups=15");
   Measure(Import("whole.json", {"--board", "0"}));
 }

@@ -1,4 +1,5 @@
-// Runs the plan that flags name, and another one where the GPUs here do not do what it leaves open.
+// Runs the plan that flags describe; if this machine's GPUs refuse its fused attention and no flag
+// asks for that, runs it with unfused attention.
 #pragma once
 
 #include <iosfwd>
@@ -16,29 +17,31 @@
 
 namespace stagecraft {
 
-// A job and the schedule that is run of it.
+// A job and the schedule of its plan.
 struct LoweredJob {
   PlannedJob job;
   Schedule schedule;
 };
 
-// Builds the job that flags describe and lowers it; the cost model chooses pipeline schedules that
-// the plan leaves open. Throws InputError, also for a plan that no executor runs.
+// Builds the job that flags describe and lowers its plan. Where the plan's pipeline schedule
+// depends on times, `model` predicts them. Throws InputError, also for a plan that no executor
+// runs.
 LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model);
 
 struct RunOfPlan {
   LoweredJob lowered;                    // what ran
-  std::optional<TimelineRecord> record;  // none: another process prints and writes it
-  std::vector<std::string> notes;        // how that differs from what flags say, a sentence each
+  std::optional<TimelineRecord> record;  // no value: another process prints and writes it
+  std::vector<std::string> notes;        // how the run differs from what flags say, a sentence each
 };
 
-// On CPU cores of this host (RunOnHost), as ranks that are processes.
+// Runs the plan on CPU cores of this host, with one process for each rank (RunOnHost()).
 RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
                         std::ostream& err);
 
-// On GPUs (RunOnGpus). Where their library refuses the plan's fused attention and no flag asks for
-// it, one process runs the job again with unfused attention, says so in a note and in the
-// measurement's software. Otherwise throws InputError, as it does for all that RunOnGpus refuses.
+// Runs the plan on GPUs (RunOnGpus()). If their library refuses the plan's fused attention, no
+// --attention is given and one process runs all ranks, runs the plan again with unfused attention
+// and says so in a note and in the measurement's software. In other cases throws InputError, as it
+// does for all that RunOnGpus() refuses.
 RunOfPlan RunPlanOnGpus(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
                         const Args& args, std::ostream& out, std::ostream& err);
 

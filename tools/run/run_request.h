@@ -1,4 +1,4 @@
-// RunRequest: how often `run` executes a schedule, and what it says meanwhile.
+// RunRequest: how often `run` executes a schedule, and what it prints meanwhile.
 #pragma once
 
 #include "runtime/measured_steps.h"

@@ -1,4 +1,4 @@
-// StepLines: says how far a run is, a line a second at most.
+// StepLines: prints how far a run has come, at most one line a second.
 #pragma once
 
 #include <chrono>

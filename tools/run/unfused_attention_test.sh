@@ -1,8 +1,8 @@
 #!/bin/bash
-# On the stand-in for a GPU, where cuDNN refuses every stream of a part of the board: a plan that
-# leaves attention open runs with unfused attention and says so, and its prediction is that of
-# --attention unfused. Where a flag asks for fused attention, or the ranks are several processes,
-# the run is refused with a sentence that names the way out.
+# On the stand-in for a GPU, with a cuDNN that refuses every stream on a part of the GPU: a plan
+# that leaves attention open runs with unfused attention and says so, and --attention unfused
+# predicts its step. If a flag asks for fused attention, or if the ranks are several processes, the
+# run is refused with a sentence that names the way out.
 # usage: unfused_attention_test.sh STAGECRAFT_ON_STAND_IN
 set -euo pipefail
 # shellcheck source=tools/run/stand_in_testing.sh
@@ -14,7 +14,8 @@ export STAGECRAFT_STAND_IN="data=checked cache=1 cudnn-refuses-parts=yes"
 plan=(--model gpt2-medium --global-batch 4 --micro-batch 1 --seq 512 --pp 2 --cluster halves.json)
 run=("$program" run --executor cuda "${plan[@]}" --steps 1)
 
-# expect CODE PATTERN FILE COMMAND...: what the command prints goes to the file.
+# expect CODE PATTERN FILE COMMAND...: runs the command, which must end with this exit code and
+# print the pattern; its output goes to the file.
 expect() {
   local want=$1 pattern=$2 file=$3 code=0
   shift 3

@@ -13,13 +13,13 @@ inline constexpr const char* kToolVersion = "0.1.0";
 // The words after the verb.
 using Args = std::vector<std::string>;
 
-// Results go to `out`, progress and timings to `err`. Returns the exit code;
-// throws InputError for what a user can mend (main prints it and exits 2).
+// Runs a verb. Results go to `out`, progress and timings to `err`. Returns the exit code; throws
+// InputError for what a user can correct (RunOneOf() prints it and returns kExitBadInput).
 using CommandFunction = int (*)(const Args& args, std::istream& in, std::ostream& out,
                                 std::ostream& err);
 
 struct Command {
-  const char* group;  // heading in the help; commands of one stand together
+  const char* group;  // heading in the help; commands of a group are adjacent
   const char* name;
   const char* summary;
   CommandFunction run;
@@ -52,13 +52,12 @@ int RunCompletion(const Args& args, std::istream& in, std::ostream& out, std::os
 // All verbs, in the order of the help text.
 const std::vector<Command>& Commands();
 
-// Finds the verb among `commands` and runs it; prints help and version. Errors
-// become one line on `err` and an exit code. `example` ends the help, its lines
-// indented by two.
+// Finds the verb among `commands` and runs it; prints help and version. Errors become one line on
+// `err` and an exit code. The help ends with `example`, whose lines are indented by two spaces.
 int RunOneOf(std::span<const Command> commands, const char* example, const Args& words,
              std::istream& in, std::ostream& out, std::ostream& err);
 
-// The same among all.
+// The same for all verbs.
 int RunCommandLine(const Args& words, std::istream& in, std::ostream& out, std::ostream& err);
 
 }  // namespace stagecraft

@@ -29,7 +29,7 @@ void PrintHelp(std::span<const Command> commands, const char* example, std::ostr
       << example;
 }
 
-// Names out of a file may hold line breaks; an error stays one line.
+// Replaces line breaks, which names from a file may contain: an error is one line.
 std::string OneLine(std::string sentence) {
   for (char& c : sentence) {
     if (static_cast<unsigned char>(c) < ' ') c = ' ';
@@ -37,12 +37,12 @@ std::string OneLine(std::string sentence) {
   return sentence;
 }
 
-// In one piece: several processes may write to one terminal.
+// Writes the error in one piece, because several processes may write to one terminal.
 void Complain(const Command& command, const std::string& sentence, std::ostream& err) {
   err << "stagecraft " + std::string(command.name) + ": " + OneLine(sentence) + "\n";
 }
 
-// The code where all that was printed has gone out.
+// Returns `code` if all output could be written; otherwise reports that it could not.
 int Printed(int code, std::ostream& out, std::ostream& err) {
   out.flush();
   if (out) return code;
@@ -52,7 +52,7 @@ int Printed(int code, std::ostream& out, std::ostream& err) {
 
 int RunVerb(const Command& command, const Args& args, std::istream& in, std::ostream& out,
             std::ostream& err) {
-  // Protobuf would print what our readers say in a sentence with the file's name.
+  // Our readers report in a sentence with the file's name what protobuf would print.
   const google::protobuf::LogSilencer silent_protobuf;
   try {
     CheckOutputFiles(args);

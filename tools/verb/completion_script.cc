@@ -22,7 +22,7 @@ bool IsPositional(const Json& flag) {
 }
 bool HasValue(const Json& flag) { return flag["type"] != "switch" && !IsPositional(flag); }
 
-// "--explain", "--no-explain".
+// All spellings of a flag: "--explain", "--no-explain".
 Args NamesOf(const Json& flag) {
   Args names = flag["names"].get<Args>();
   for (const Json& name : flag["negations"]) names.push_back(name.get<std::string>());
@@ -35,7 +35,8 @@ Args WordsFor(const Json& flag) {
   return words;
 }
 
-// A text that is no choice may be a file; so may one of which only some values have names.
+// Whether a value may be the path of a file: if no values are listed for it, or if its placeholder
+// says that files are values besides those listed.
 bool MayBeFile(const Json& flag) {
   const std::string value = flag["value"].get<std::string>();
   const bool may_be = WordsFor(flag).empty() || value.find("file") != std::string::npos ||
@@ -43,10 +44,10 @@ bool MayBeFile(const Json& flag) {
   return flag["type"] == "text" && flag["choices"].empty() && may_be;
 }
 
-// What completes a value: words, and whether files do.
+// How a value is completed: by which words, and whether by paths of files.
 using Values = std::pair<std::string, bool>;
 
-// The lines of a case of bash: flags of verbs that complete alike stand together.
+// Returns the branches of a `case` of bash. Flags whose values are completed alike share a branch.
 std::string BashValues(const Json& verbs) {
   std::map<Values, Args> patterns;
   for (const Json& verb : verbs) {
@@ -80,7 +81,7 @@ std::string BashFlags(const Json& verbs) {
   return lines;
 }
 
-// Of a word without dashes: the first may be a choice, all others are files.
+// Returns branches for words without dashes: the first may be one of a list, all others are files.
 std::string BashPositional(const Json& verbs) {
   std::string lines;
   for (const Json& verb : verbs) {
@@ -96,14 +97,14 @@ std::string BashPositional(const Json& verbs) {
   return lines;
 }
 
-// In single quotes of a shell.
+// Returns `text` in single quotes, as shells read them.
 std::string Quoted(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-// As a part of what zsh's _arguments takes.
+// Returns `text` with a backslash before each character that zsh's _arguments would interpret.
 std::string Escaped(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -113,12 +114,12 @@ std::string Escaped(const std::string& text) {
   return escaped;
 }
 
-// The first sentence, which ends with a stop before a space.
+// Returns the first sentence, which ends with a full stop before a space, for zsh's _arguments.
 std::string FirstSentence(const std::string& text) {
   return Escaped(text.substr(0, text.find(". ")));
 }
 
-// What zsh completes a value with.
+// Returns the action with which zsh completes a value.
 std::string ZshAction(const Json& flag) {
   const std::string words = Join(WordsFor(flag), " ");
   if (words.empty()) return MayBeFile(flag) ? "_files" : " ";

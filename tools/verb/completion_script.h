@@ -1,4 +1,4 @@
-// Scripts that complete command lines in a shell, made from what --help-json says of every verb.
+// Scripts that complete command lines in a shell, made from what --help-json says about every verb.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,7 +6,8 @@
 
 namespace stagecraft {
 
-// `verbs` is a list of {"name", "summary", "flags"}, whose flags are those of --help-json.
+// Both return the whole script. `verbs` is a list of {"name", "summary", "flags"}, where "flags"
+// are those of --help-json.
 std::string BashCompletion(const nlohmann::ordered_json& verbs);
 std::string ZshCompletion(const nlohmann::ordered_json& verbs);
 

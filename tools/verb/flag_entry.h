@@ -1,4 +1,4 @@
-// FlagEntry: one flag as it was described, and CLI11's option that parses it.
+// FlagEntry: the description of one flag, and CLI11's option that parses it.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ enum class FlagType { kSwitch, kInteger, kNumber, kText };
 
 struct FlagEntry {
   FlagTopic topic = FlagTopic::kInput;
-  Args names;      // "-o", "--output"; for a positional word the word
+  Args names;      // "-o", "--output"; "FILE" for a positional word
   Args negations;  // "--no-explain"
   FlagType type = FlagType::kSwitch;
   bool is_list = false;  // takes several values

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kWidth = 80;
 constexpr size_t kIndent = 2;
 constexpr size_t kTextColumn = 30;
-// A verb with so few flags has no need of a short list.
+// The most flags that a verb may have for --help to show all of them.
 constexpr size_t kMostCommon = 16;
 
 // Appends `words` in lines of kWidth, of which the first has `used` characters already and the
@@ -41,7 +41,7 @@ Args WordsOf(const std::string& text) {
   return Args(words.begin(), words.end());
 }
 
-// A term at the left, and what it means beside or, for a long one, below it.
+// Appends a term, with what it means to the right of it or, if the term is long, below it.
 void PrintTerm(const std::string& term, const std::string& meaning, std::string& out) {
   out += std::string(kIndent, ' ') + term;
   size_t used = kIndent + term.size();
@@ -53,7 +53,7 @@ void PrintTerm(const std::string& term, const std::string& meaning, std::string&
   Wrap(WordsOf(meaning), kTextColumn, kTextColumn, "", out);
 }
 
-// "--[no-]explain", "-o, --output <file>".
+// The names of a flag with its placeholder: "--[no-]explain", "-o, --output <file>".
 std::string Label(const FlagEntry& flag) {
   Args names = flag.names;
   if (!flag.negations.empty()) {
@@ -73,7 +73,7 @@ std::string Meaning(const FlagEntry& flag) {
   return fmt::format("{} [{}]", flag.text.help, fmt::join(limits, "; "));
 }
 
-// Words in quotes stay on one line.
+// Splits a command line into parts that stay on one line: a flag with its value, words in quotes.
 Args ExampleWords(const std::string& line) {
   Args words;
   bool is_quoted = false;

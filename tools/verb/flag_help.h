@@ -17,18 +17,19 @@ struct HelpNote {
 
 struct HelpPage {
   std::string verb, purpose;
-  std::string first_words;  // of the line of usage
+  std::string first_words;  // what the usage line shows right after the verb
   Args examples;
   std::vector<HelpNote> notes;
-  std::deque<FlagEntry> flags;  // addresses stay
+  std::deque<FlagEntry> flags;  // Flag holds the address of its entry
 };
 
 const char* Title(FlagTopic topic);
 
-// Whether --help leaves flags to --help-all: there are too many to show.
+// Whether the verb has so many flags that --help shows only the common ones.
 bool HasShortHelp(const HelpPage& page);
 
-// With the common flags alone, or with all of them. Where there are few, all are shown.
+// Returns the help with all flags if `shows_all` or if the verb has few; otherwise only with the
+// common ones.
 std::string HelpText(const HelpPage& page, bool shows_all);
 void PrintHelpJson(const HelpPage& page, std::ostream& out);
 

@@ -20,7 +20,7 @@
 namespace stagecraft {
 namespace {
 
-// The long flags of an app with their dashes: "--tp", "--no-sequence-parallel".
+// The long names of all flags, with their dashes: "--tp", "--no-sequence-parallel".
 Args FlagNames(const CLI::App& app) {
   Args names;
   for (const CLI::Option* option : app.get_options()) {
@@ -34,8 +34,8 @@ bool Takes(const CLI::App& app, const std::string& word) {
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 
-// Rewrites `text` without leading zeros, which CLI11 takes for octal. Returns
-// what is wrong, or "".
+// Rewrites `text` without leading zeros, after which CLI11 reads octal digits. Returns what is
+// wrong with the number, or "".
 template <typename Integer>
 std::string NormaliseInteger(std::string& text) {
   Integer value = 0;
@@ -58,8 +58,8 @@ std::string CheckReal(std::string& text) {
              : fmt::format("got \"{}\", want a finite number such as 0.5 or 1e9", text);
 }
 
-// CLI11's own conversions take "010" for eight, let integers of more than 64
-// bits saturate and pass "nan".
+// Adds checks to all numbers: CLI11's own conversions read "010" as eight, let integers of more
+// than 64 bits saturate and accept "nan".
 void AddNumberChecks(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const std::string type = option->get_type_name();
@@ -80,7 +80,8 @@ std::string ExplainUnexpected(const CLI::App& app) {
   return fmt::format("{}: unknown flag; {}", flag, NearestNames(flag, FlagNames(app)));
 }
 
-// Where one value was wanted, the option that has none or several; "" else.
+// Returns a sentence about an option that takes one value but has several, or about one whose value
+// is another flag; "" if there is none.
 std::string ExplainValues(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const size_t count = option->results().size();
@@ -97,7 +98,8 @@ std::string ExplainValues(const CLI::App& app) {
   return "";
 }
 
-// The option whose text its type cannot hold.
+// Returns a sentence about the option whose value does not fit its type; what CLI11 says if the
+// option is not found.
 std::string ExplainConversion(const CLI::App& app, const std::string& cli11_says) {
   for (const CLI::Option* option : app.get_options()) {
     const Args values = option->results();
@@ -110,7 +112,8 @@ std::string ExplainConversion(const CLI::App& app, const std::string& cli11_says
   return cli11_says;
 }
 
-// "--output: …" of CLI11 as "-o: …", where a flag's first name is "-o".
+// Returns `text` with the flag's first name where it begins with CLI11's name of the flag: "-o: …"
+// for "--output: …".
 std::string WithFirstName(const HelpPage& page, const std::string& text) {
   for (const FlagEntry& flag : page.flags) {
     const std::string name = flag.option->get_name();
@@ -143,7 +146,7 @@ void ParseWords(const HelpPage& page, const Args& args, CLI::App& app) {
   } catch (const CLI::ParseError& error) {
     throw InputError(WithFirstName(page, Explain(app, error)));
   }
-  // A text option swallows the flag after it without complaint.
+  // CLI11 accepts a flag as the value of a text option before it.
   const std::string values = ExplainValues(app);
   if (!values.empty()) throw InputError(WithFirstName(page, values));
 }

@@ -1,4 +1,4 @@
-// Parsing by CLI11, with our sentences in place of its own.
+// Parsing by CLI11, with our error sentences in place of its own.
 #pragma once
 
 #include "tools/verb/command.h"
@@ -10,7 +10,8 @@ class App;
 
 namespace stagecraft {
 
-// `app` has an option for every flag of `page`, in that order. Throws InputError as Flags::Parse().
+// Parses `args` with `app`, which has an option for every flag of `page`, in the same order. Throws
+// InputError as Flags::Parse() does.
 void ParseWords(const HelpPage& page, const Args& args, CLI::App& app);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// FlagText: what the help says of a flag, and the group in which it says it.
+// FlagText: what the help says about a flag. FlagTopic: the group of the help that shows the flag.
 #pragma once
 
 #include <string>
@@ -24,11 +24,11 @@ enum class FlagTopic {
 };
 inline constexpr int kFlagTopicCount = 13;
 
-// What the help says of a flag.
+// What the help says about a flag.
 struct FlagText {
   std::string value;       // stands for the value: "<n>"; empty for a switch
   std::string help;        // whole sentences
-  std::string range = {};  // "1 to 1000"; OneOf() and Between() say it by themselves
+  std::string range = {};  // "1 to 1000"; if empty, OneOf() and Between() set it
   std::string usual = {};  // the default
 };
 

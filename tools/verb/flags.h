@@ -1,4 +1,4 @@
-// Flags: what a verb can be told. Each flag is described once, with its group, value, range and
+// Flags: the command line of a verb. Each flag is described once, with its group, value, range and
 // default; parsing, --help, --help-all, --help-json and shell completion all come from that.
 #pragma once
 
@@ -21,30 +21,31 @@ struct FlagEntry;  // flag_entry.h
 // Flags.
 class Flag {
  public:
-  Flag() = default;  // none: only to be assigned to
+  Flag() = default;  // no flag; only to be assigned to
   explicit Flag(FlagEntry& entry) : entry_(&entry) {}
 
-  // --help shows it; the others are shown by --help-all.
+  // Has --help show the flag; the others are shown only by --help-all.
   Flag& Common();
   Flag& Required(bool is_required = true);
-  // The value is exactly one of `names`; shells complete them.
+  // Restricts the value to these names, which shells complete.
   Flag& OneOf(Args names);
   Flag& Between(int least, int most);
   Flag& Between(int64_t least, int64_t most);
   Flag& Between(double least, double most);
-  // One word may hold several values of a list.
+  // Lets one word hold several values of a list, separated by commas.
   Flag& SplitAtCommas();
-  // The value is usually one of `names`, which shells complete beside files where the value may be
-  // one; other values are not refused. They are the range of the flag if its text gives none.
+  // The value is usually one of `names`, which shells complete beside files if the value may be one.
+  // Other values are allowed, too. The names are the flag's range if its text gives none.
   Flag& Suggest(Args names);
-  // The same for a long list, which is not in the help. Called when a completion script is made.
+  // The same for a long list, which is not in the help. `names` is called when a completion script
+  // is made.
   Flag& Suggest(std::function<Args()> names);
 
-  // Of what was parsed.
+  // What the parsed command line says.
   bool is_given() const;
   std::string text() const;  // the value as it was typed
 
-  // As sentences about it begin: "--tp", "-o", "FILE".
+  // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;
   // Whether `name` ("--no-overlap-p2p") is one of its spellings.
   bool Has(const std::string& name) const;
@@ -66,31 +67,31 @@ class Flags {
   Flags& operator=(const Flags&) = delete;
 
   FlagGroup In(FlagTopic topic);
-  // --json and --quiet, which every verb takes that reports something.
+  // Adds --json and --quiet, which every verb takes that reports something.
   void AddReporting(bool& json, bool& quiet);
   void AddQuiet(bool& quiet);
 
-  // Words that the verb itself reads before it parses the rest; for the line of usage.
+  // Names the words that the verb itself reads before it parses the rest, for the usage line.
   void TakesFirst(const std::string& words);
-  // A command line, without "stagecraft"; the help begins with its examples.
+  // Adds a command line, without "stagecraft", to the examples of the help.
   void AddExample(const std::string& line);
-  // A paragraph that ends the help, and a term with what it means.
+  // Add a paragraph, or a term with what it means, to the end of the help.
   void AddNote(const std::string& paragraph);
   void AddTerm(const std::string& term, const std::string& meaning);
 
-  // Stores the values of `args` in the variables that the flags are bound to. True where help is
-  // asked for: it is then on `out`, nothing is stored, and the verb ends with kExitOk. Throws
-  // InputError, whose sentence opens with the flag, for
-  //   - a flag that is not there, with the nearest names;
+  // Stores the values of `args` in the variables that the flags are bound to. Returns true if help
+  // is asked for: it was then printed to `out`, nothing was stored, and the verb should end with
+  // kExitOk. Throws InputError, whose sentence begins with the flag, for
+  //   - an unknown flag, with the nearest names;
   //   - a missing or repeated value, or another flag in its place;
   //   - a number that is malformed, not finite or out of its type's range;
   //   - what a flag's own check refuses, and required flags that are missing.
-  // Integers are decimal, "010" is ten.
+  // Integers are decimal: "010" is ten.
   bool Parse(const Args& args, std::ostream& out);
 
-  // Of what was parsed.
+  // What the parsed command line says. A flag of this `name` must have been added.
   bool IsGiven(const std::string& name) const;
-  Flag Find(const std::string& name) const;  // which must be there
+  Flag Find(const std::string& name) const;
   std::vector<Flag> Given() const;
 
  private:
@@ -100,8 +101,9 @@ class Flags {
   std::unique_ptr<Parser> parser_;
 };
 
-// Where flags are added. Variables must outlive the parse. `names` are "--tp", "-o,--output", or
-// "IN" for a positional word; "--explain,!--no-explain" is a switch that can be turned off.
+// Adds flags to a group of the help. Variables must outlive the parse. `names` are "--tp",
+// "-o,--output", or "IN" for a positional word; "--explain,!--no-explain" is a switch that can be
+// turned off.
 class FlagGroup {
  public:
   FlagGroup(Flags& flags, FlagTopic topic) : flags_(&flags), topic_(topic) {}
@@ -126,7 +128,8 @@ class FlagGroup {
 // Whether the words ask for help of any kind.
 bool AskForHelp(const Args& words);
 
-// "6%" or "6": percent, at least 0. Throws InputError that names `flag`.
+// Parses a percentage of at least 0: returns 6 for "6%" and "6". Throws InputError that names
+// `flag`.
 double ParsePercent(const std::string& flag, const std::string& text);
 
 }  // namespace stagecraft

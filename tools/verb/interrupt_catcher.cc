@@ -17,7 +17,7 @@ InterruptCatcher::InterruptCatcher() {
       interrupted = true;
       std::signal(signal, SIG_DFL);
     });
-    // As nohup has it.
+    // A signal that was ignored stays so: nohup has SIGHUP ignored.
     if (old_[i] == SIG_IGN) std::signal(kSignals[i], SIG_IGN);
   }
 }

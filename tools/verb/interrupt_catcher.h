@@ -1,5 +1,5 @@
-// InterruptCatcher: the first Ctrl-C ends a search, not the process; so does a batch system that
-// asks the process to end.
+// InterruptCatcher: the first Ctrl-C ends a search and not the process, and so does the signal with
+// which a batch system asks a process to end.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// SIGINT, SIGTERM and SIGHUP are caught for as long as this lives, save those that the process
-// ignores; a second one of a kind ends the process as usual. One at a time.
+// Catches SIGINT, SIGTERM and SIGHUP as long as it exists, except those that the process ignores; a
+// second signal of the same kind ends the process as usual. Only one may exist at a time.
 class InterruptCatcher {
  public:
   InterruptCatcher();
@@ -17,9 +17,9 @@ class InterruptCatcher {
   InterruptCatcher(const InterruptCatcher&) = delete;
   InterruptCatcher& operator=(const InterruptCatcher&) = delete;
 
-  // For Budget::stop; outlives this.
+  // The flag that the signals set, for Budget::stop. It exists as long as the process.
   static const std::atomic<bool>* flag();
-  // One of the signals came since the last one of these was made.
+  // Whether a signal has come since the latest InterruptCatcher was made.
   static bool was_interrupted() { return flag()->load(); }
 
  private:

@@ -1,4 +1,4 @@
-// Numbers with commas between, as flags take them.
+// Lists of numbers separated by commas, as flags take them.
 #pragma once
 
 #include <fmt/core.h>
@@ -13,8 +13,8 @@
 
 namespace stagecraft {
 
-// Each from `least` to `most`; none where `text` is empty. Throws InputError that
-// opens with `flag`.
+// Returns the numbers of `text`, each from `least` to `most`; none if it is empty. Throws
+// InputError that begins with `flag`.
 template <typename Number>
 std::vector<Number> ParseNumbers(const std::string& flag, const std::string& text, Number least,
                                  Number most) {

@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 
 struct Output {
   std::string flag, path;
-  size_t word;  // that holds the path
+  size_t word;  // index of the word that holds the path
 };
 
-// The outputs that the words name. A flag without a value is refused later, where flags are read.
+// The output files that the words name. A flag without a value is refused later, by Flags::Parse().
 std::vector<Output> OutputsAmong(const Args& words) {
   std::vector<Output> outputs;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -42,8 +42,8 @@ std::vector<Output> OutputsAmong(const Args& words) {
   return outputs;
 }
 
-// The paths that a word may name: itself, what follows "=", a folder's config.json, the words of
-// flags in quotes and the items of a list.
+// The paths that a word may name: the word itself, the config.json in a folder of that name, what
+// follows "=", the words in a quoted string of flags, and the items of each of these lists.
 Args PathsIn(const std::string& word) {
   Args paths{word, (fs::path(word) / "config.json").string()};
   if (const size_t equals = word.find('='); equals != std::string::npos) {
@@ -79,7 +79,8 @@ void CheckAlone(const Output& output, const Args& words) {
   }
 }
 
-// The reason the system gives, or nothing.
+// Returns the errno with which the system refuses to let `target` be written; no value if it does
+// not.
 std::optional<int> WhyNotWritable(const fs::path& target) {
   std::error_code error;
   if (fs::exists(target, error) && !fs::is_regular_file(target, error)) {
@@ -131,7 +132,7 @@ void CheckOutputFiles(const Args& words) {
     if (output.path.empty()) {
       throw InputError(output.flag + ": got \"\", want the name of a file to write");
     }
-    if (output.path.starts_with("-")) continue;  // another flag, refused where flags are read
+    if (output.path.starts_with("-")) continue;  // another flag, which Flags::Parse() refuses
     CheckAlone(output, words);
     CheckPlace(output);
   }

@@ -1,4 +1,4 @@
-// What a command writes, looked at before it does anything else.
+// The files that a command writes, checked before it does anything else.
 #pragma once
 
 #include "tools/verb/command.h"
@@ -8,10 +8,10 @@ namespace stagecraft {
 // Flags of any verb whose value is a file to write.
 const Args& OutputFlags();
 
-// Checks the outputs that the words of a verb name. Throws InputError for one without a name or
-// with a name that is too long, one that is also read or is written twice, a directory, and one in
-// a folder that does not exist; std::runtime_error for one that the system does not let be
-// written. Leaves no file behind.
+// Checks the output files that the words of a verb name. Throws InputError for an empty name, a
+// name that is too long, a file that the words name twice, to read or to write it, a directory, and
+// a file in a folder that does not exist; throws std::runtime_error for a file that the system does
+// not let this process write. Leaves no file behind.
 void CheckOutputFiles(const Args& words);
 
 }  // namespace stagecraft

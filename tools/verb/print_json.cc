@@ -17,14 +17,15 @@ std::string Text(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// The shortest decimal that names the rounded number. nlohmann's own is at times a digit longer.
+// Returns the shortest decimal that is read as the rounded number. That of nlohmann's library is
+// sometimes a digit longer.
 std::string NumberText(double number) {
   if (!std::isfinite(number)) return "null";
   const std::string digits = fmt::format("{:.{}e}", number, kJsonDigits - 1);
   double rounded = number;
   std::from_chars(digits.data(), digits.data() + digits.size(), rounded);
   std::string text = fmt::format("{}", rounded);
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";  // stays no integer
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";  // not an integer
   return text;
 }
 

@@ -1,4 +1,4 @@
-// JSON as every verb prints it.
+// The form in which every verb prints JSON.
 #pragma once
 
 #include <iosfwd>
@@ -6,12 +6,13 @@
 
 namespace stagecraft {
 
-// Significant digits of a number that is no integer: more than anything is known to, few enough
-// that what a sum or a product rounds off is not seen.
+// Significant digits of a number that is not an integer: more than the accuracy of any result, but
+// few enough that rounding errors of sums and products do not show.
 inline constexpr int kJsonDigits = 12;
 
-// One object and the end of a line. Numbers are rounded to kJsonDigits and take no more of them
-// than they need; text that is not UTF-8 is mended; what is no finite number is null.
+// Prints one object and a line break. Numbers are rounded to kJsonDigits and printed with no more
+// digits than they need; bytes of text that are not UTF-8 are replaced; numbers that are not finite
+// become null.
 void PrintJson(const nlohmann::ordered_json& report, std::ostream& out);
 
 }  // namespace stagecraft

@@ -19,7 +19,7 @@ std::string Printed(const nlohmann::ordered_json& value) {
   return out.str();
 }
 
-TEST(PrintJsonTest, WhatArithmeticRoundsOffIsNotPrinted) {
+TEST(PrintJsonTest, RoundingErrorsOfArithmeticAreNotPrinted) {
   EXPECT_EQ(Printed({{"a", 996185227 * 1e-6}}), "{\n  \"a\": 996.185227\n}\n");
   EXPECT_EQ(Printed(0.1 + 0.2), "0.3\n");
   EXPECT_EQ(
@@ -29,7 +29,7 @@ TEST(PrintJsonTest, WhatArithmeticRoundsOffIsNotPrinted) {
             "[\n  null,\n  null,\n  \"caf\xef\xbf\xbd\"\n]\n");
 }
 
-// A time of whole nanoseconds in ms has as many digits as the nanoseconds.
+// A time of whole nanoseconds has as many digits in milliseconds as in nanoseconds.
 TEST(PrintJsonTest, NanosecondsAsMillisecondsArePrintedExactly) {
   Random random(14);
   for (int i = 0; i < 10'000; ++i) {

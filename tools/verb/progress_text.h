@@ -6,8 +6,9 @@
 
 namespace stagecraft {
 
-// "12 of 400 rows, 3.5 rows/s, 111 s left", after `seconds` in which all but `before` were
-// done. Without a rate where nothing has been done yet or no time has passed.
+// Returns "12 of 400 rows, 3.5 rows/s, 111 s left". Of the `done` rows `before` were done earlier,
+// the others within `seconds`. There is no rate if none were done in that time or no time has
+// passed.
 std::string ProgressText(int64_t done, int64_t all, const std::string& unit, double seconds,
                          int64_t before = 0);
 

@@ -1,4 +1,4 @@
-// Messages as files that people read.
+// Protobuf messages as files that people can read.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -7,12 +7,13 @@
 
 namespace stagecraft {
 
-// For a file of this extension: .json, .yaml or .yml (JSON is YAML too), else text format
-// that names its message. Keys are the fields' names.
+// Returns the text of a file with this extension: JSON for .json, .yaml and .yml (JSON is YAML,
+// too), otherwise protobuf's text format, with comments that name the message. Keys are the names
+// of the fields.
 std::string ProtoText(const google::protobuf::Message& message, const std::string& extension);
 
-// Throws InputError that names `flag` where `path` is none of these files. A binary one is
-// not: it would not say what it is.
+// Throws InputError that names `flag` unless `path` has the extension of such a file. Binary files
+// (.pb) are refused, because they do not say which message they hold.
 void CheckProtoTextPath(const std::string& flag, const std::string& path);
 
 }  // namespace stagecraft

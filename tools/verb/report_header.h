@@ -1,4 +1,4 @@
-// What every JSON result begins with, and how input files are named in it.
+// The fields with which every JSON result begins, and which name its input files.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,12 +7,12 @@
 
 namespace stagecraft {
 
-// {"schema", "tool_version", "command", "inputs": [{"path", "sha256"}]} in
+// Returns {"schema", "tool_version", "command", "inputs": [{"path", "sha256"}]}, with inputs in the
 // order of `files`. Throws InputError for a file that cannot be read.
 nlohmann::ordered_json ReportHeader(const std::string& command, int schema,
                                     const std::vector<std::string>& files);
 
-// Lower-case hexadecimal SHA-256.
+// Returns the SHA-256 of `contents` in lower-case hexadecimal.
 std::string Sha256(const std::string& contents);
 
 }  // namespace stagecraft

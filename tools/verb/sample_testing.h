@@ -1,4 +1,4 @@
-// For tests of the verbs on measured samples: small tables.
+// Small tables of samples, for tests of the verbs that read such tables.
 #pragma once
 
 #include <fmt/core.h>
@@ -11,8 +11,8 @@ namespace stagecraft {
 
 inline constexpr const char* kSampleHeader = "kind,gpu,time_us,dtype,m,n,k,split,source\n";
 
-// Forty products of a GPU that multiplies at `teraflop_per_s` and launches in
-// 4 us; every fifth is a "test" row.
+// Returns rows of forty GEMMs on a GPU type that computes at `teraflop_per_s` and launches a kernel
+// in 4 us; every fifth is a "test" row.
 inline std::string GemmRows(const std::string& gpu, double teraflop_per_s) {
   std::string rows;
   for (int i = 0; i < 40; ++i) {
@@ -32,7 +32,7 @@ class SampleVerbTest : public VerbTest {
                  kSampleHeader + GemmRows("a100-sxm4-80gb", 230) + GemmRows("h100-sxm5-80gb", 600));
   }
 
-  std::string two_;  // a table of two GPUs
+  std::string two_;  // the path of a table of two GPU types
 };
 
 }  // namespace stagecraft

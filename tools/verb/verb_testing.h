@@ -1,4 +1,4 @@
-// VerbTest: a folder of a test's own, and verbs in process.
+// VerbTest: a test with a folder of its own that runs verbs in its own process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ class VerbTest : public testing::Test {
 
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
 
-  // Folders that `name` goes through are made.
+  // Writes a file in the test's folder and returns its path. Makes folders that `name` goes
+  // through.
   std::string Write(const std::string& name, const std::string& contents) const {
     const std::string path = Path(name);
     std::filesystem::create_directories(std::filesystem::path(path).parent_path());
@@ -39,7 +40,7 @@ class VerbTest : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // The exit code; the output is in out_.
+  // Runs a verb and returns its exit code; what it printed is in out_ and err_.
   int Run(CommandFunction verb, const Args& args) {
     std::istringstream in;
     out_.str("");
@@ -57,7 +58,7 @@ class VerbTest : public testing::Test {
     return nlohmann::json::parse(Output(verb, args));
   }
 
-  // Of a verb that refuses, before it says anything else.
+  // Returns the error of a verb that refuses its arguments; it must not have printed results.
   std::string ErrorOf(CommandFunction verb, const Args& args) {
     try {
       Run(verb, args);
