@@ -225,7 +225,7 @@ TEST(LearnedModelTest, ACalibrationCutsTheErrorAndSaysSo) {
   site.push_back(SampleOf(StreamFamily(), RandomStream(random), kA100, 0));
   try {
     Model().Calibrated(site);
-    ADD_FAILURE() << "took two boards";
+    ADD_FAILURE() << "took two GPU types";
   } catch (const InputError& error) {
     EXPECT_STREQ(
         error.what(),
@@ -254,7 +254,7 @@ TEST(LearnedModelTest, SamplesOfWholeCallsAndOfUnknownGpusAreNotWhatOpsTake) {
   std::vector<Sample> samples = Samples(3);
   samples.resize(3);
   samples[1].times_whole_calls = true;
-  samples[2].gpu = "a-board-of-nobody";
+  samples[2].gpu = "a-gpu-of-nobody";
   const LearnedModel model = Model().WithMeasured(samples);
   EXPECT_EQ(model.measured_ops(), 1u);
   EXPECT_EQ(Predict(model, samples[0].op, samples[0].gpu).time, samples[0].time);

@@ -55,8 +55,8 @@ TEST(CheckSamplesTest, ThirdPartyTablesAreNamedAndTheirSkippedRowsAreCounted) {
                       "v100-sxm2-16gb,fp16,128,128,128,4194304,29.675,1,\n");
   EXPECT_EQ(
       Check("b.csv").detail,
-      "Alpa GEMM, 1 samples of gemm fp16; on v100-sxm2-16gb; source: Alpa; 1 rows that are no "
-      "measurements passed over");
+      "Alpa GEMM, 1 samples of gemm fp16; on v100-sxm2-16gb; source: Alpa; skipped 1 rows that are "
+      "no measurements");
 }
 
 TEST(CheckSamplesTest, DamagedTablesAreRefused) {

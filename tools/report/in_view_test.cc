@@ -15,7 +15,7 @@ chosen { constants: "a clock" how: "by rows" judged: "rows" sources: ["lab", "pa
          metric_kinds: "step_time" origin: "a file" }
 chosen { constants: "a length" how: "by groups" judged: "collectives" sources: "lab"
          splits: ["leave-out:group", "random"] origin: "a file" }
-chosen { constants: "a form" how: "by boards" judged: "kernels" sources: "lab" ops: "gemm"
+chosen { constants: "a form" how: "by GPU types" judged: "kernels" sources: "lab" ops: "gemm"
          splits: "leave-out:gpu" origin: "a file" })";
 
 TEST(InViewTest, RowsAreOfTheirSourceAndMetric) {

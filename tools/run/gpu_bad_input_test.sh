@@ -9,13 +9,13 @@ cd "$(mktemp -d)"
 read -ra plan <<<"--model gpt2-tiny --global-batch 2 --micro-batch 1 --seq 64 --steps 1 --warm-up 1"
 failed=0
 
-# on BOARD VERB...: runs the verb while the stand-in behaves as BOARD says; sets `code` to its exit
+# on STAND_IN VERB...: runs the verb while the stand-in behaves as STAND_IN says; sets `code` to its exit
 # code.
 on() {
-  local board=$1
+  local stand_in=$1
   shift
   code=0
-  STAGECRAFT_STAND_IN="data=no cache=1 $board" "$program" "$@" >out.txt 2>err.txt || code=$?
+  STAGECRAFT_STAND_IN="data=no cache=1 $stand_in" "$program" "$@" >out.txt 2>err.txt || code=$?
 }
 
 # Prints what the verb wrote to stderr, except progress and the files that it wrote.
@@ -27,7 +27,7 @@ complain() {
   failed=1
 }
 
-# refused WORDS BOARD VERB...: the verb must end with exit code 2 and one sentence that has the
+# refused WORDS STAND_IN VERB...: the verb must end with exit code 2 and one sentence that has the
 # words.
 refused() {
   local words=$1
@@ -47,9 +47,9 @@ works "" import local-gpu --board 0 -o whole.json
 works "" import local-gpu --parts 2 -o halves.json
 
 # GPUs that do not exist.
-refused "want a machine that has one" boards=0 import local-gpu -o none.json
-refused "want a machine that has one" boards=0 profile --device cuda:0 -o none.csv
-refused "want a machine that has one" boards=0 run --executor cuda "${plan[@]}" --cluster whole.json
+refused "want a machine that has one" gpus=0 import local-gpu -o none.json
+refused "want a machine that has one" gpus=0 profile --device cuda:0 -o none.csv
+refused "want a machine that has one" gpus=0 run --executor cuda "${plan[@]}" --cluster whole.json
 refused "got device 7, want 0 to 0" "" profile --device cuda:7 -o none.csv
 refused "got device 3, want 0 to 0" "" import local-gpu --board 3 -o none.json
 

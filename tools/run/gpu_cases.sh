@@ -59,13 +59,13 @@ cases_on_parts() {
     done
   done
 }
-cases_on_whole_boards() {
+cases_on_whole_gpus() {
   local model
   for model in "${models[@]}"; do case_of whole 8 1f1b "$model"; done
 }
 cases() {
   local order
-  cases_on_whole_boards
+  cases_on_whole_gpus
   for order in "${orders[@]}"; do cases_on_parts "$order"; done
 }
 

@@ -14,11 +14,11 @@ keeping="groups=15 rest=12 cudnn-compares-contexts=yes data=checked cache=1"
 leaving="$keeping graphs-keep-to-parts=no"
 read -ra plan <<<"--model gpt2-tiny --global-batch 4 --micro-batch 1 --seq 128 --steps 1"
 
-# try BOARD WORDS...: runs the program with these words while the stand-in behaves as BOARD says.
+# try STAND_IN WORDS...: runs the program with these words while the stand-in behaves as STAND_IN says.
 try() {
-  local board=$1
+  local stand_in=$1
   shift
-  STAGECRAFT_STAND_IN=$board "$program" "$@" >log.txt 2>&1 || fail "$board: $*: $(cat log.txt)"
+  STAGECRAFT_STAND_IN=$stand_in "$program" "$@" >log.txt 2>&1 || fail "$stand_in: $*: $(cat log.txt)"
 }
 
 # expect SHARES MULTIPROCESSORS...: parts with these shares must have these numbers of

@@ -1,20 +1,20 @@
 #!/bin/bash
-# Measures a GPU, and pipelines of virtual devices on it beside their predictions.
+# Measures a GPU, runs pipelines of its parts as devices, and compares them with their predictions.
 #   gpu_pipelines.sh measure FOLDER [SECONDS [retry]]
-#       where the GPU is: clusters of it and its parts, predictions.md, a run of every case, samples
-#       of its kernels; ends after SECONDS (540), and goes on when called again. What failed, a
-#       prediction too, is tried again with retry alone.
+#       On the machine with the GPU. Writes clusters of the GPU and of its parts, predictions.md, a
+#       run of every case and samples of the GPU's kernels. Ends after SECONDS (540), and continues
+#       when it is called again. With retry it also tries again what failed, predictions included.
 #   gpu_pipelines.sh predict FOLDER
-#       where clusters are: predictions.md, every case by the shipped cost model; measure begins so;
-#       exit code 1 where there is one that failed, now or before
+#       On a machine that has the clusters. Writes predictions.md: every case by the shipped cost
+#       model. measure begins with this. The exit code is 1 if any prediction failed, now or before.
 #   gpu_pipelines.sh compare FOLDER|FOLDER.tar.gz
-#       anywhere: errors.md, every case that was run beside the prediction that was written before,
-#       that of a model of the cluster fitted to the samples, and that by its ops as measured; exit
-#       code 2 where the archive is cut off or anything failed
-# What fails has its reason in FOLDER/NAME.failed and NAME.log, and the rest goes on; FOLDER.tar.gz
-# has what there is, after every step. UNEQUAL_2 and UNEQUAL_4 are other shares of unequal parts
-# than 3:5 and 2:3:4:7. STAGECRAFT is the program, else what lies beside this script. MOST_SECONDS
-# is what a step may take where that is less than its own limit.
+#       On any machine. Writes errors.md: every case that was run beside its earlier prediction, the
+#       prediction of a model fitted to the samples, and that by its ops as measured. The exit code
+#       is 2 if the archive is cut off or anything failed.
+# A case that fails leaves its reason in FOLDER/NAME.failed and NAME.log, and the others go on.
+# FOLDER.tar.gz is renewed after every step. UNEQUAL_2 and UNEQUAL_4 replace 3:5 and 2:3:4:7 as the
+# shares of unequal parts. STAGECRAFT names the program, which is otherwise looked for beside this
+# script. MOST_SECONDS lowers the time limit of every step.
 set -uo pipefail
 
 # refuse SENTENCE: prints the sentence as an error and exits with code 2.
@@ -29,7 +29,7 @@ folder=${folder%/}
 seconds=${3:-540}
 if [[ ! $verb =~ ^(measure|predict|compare)$ || -z $folder || ! ${4:-retry} == retry || $# -gt 4 ||
   ($# -gt 2 && $verb != measure) ]]; then
-  sed -n '2,18s/^# *//p' "$0" >&2
+  sed -n '2,17s/^# *//p' "$0" >&2
   exit 2
 fi
 if [[ $folder =~ [[:space:]*?\[] || $folder == -* ]]; then
@@ -195,7 +195,7 @@ measure() {
   fi
   pack
   watch_board
-  run_cases < <(cases_on_whole_boards)
+  run_cases < <(cases_on_whole_gpus)
   profile profile-quick 300 samples.pb --suite quick
   for order in "${orders[@]}"; do
     run_cases < <(cases_on_parts "$order")

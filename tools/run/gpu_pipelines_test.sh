@@ -67,7 +67,7 @@ grep -q "^gpu_pipelines.sh: nowhere: got no folder" why.txt || fail "$(cat why.t
 [ "$(measured out '*')" -eq 143 ] || fail "not 143 cases"
 [ "$(tar -tzf out.tar.gz | grep -c 'measured.pb$')" -eq 143 ] || fail "not all was packed"
 [ "$(grep -c "| before it was run |$" out/predictions.md)" -eq 147 ] || fail "not 147 predictions"
-grep -q "power.draw" out/nvidia-smi.csv || fail "the board was not watched"
+grep -q "power.draw" out/nvidia-smi.csv || fail "the GPU was not watched"
 [ "$(xargs ps -o stat= -p <watchers | grep -vc '^Z' || true)" -eq 0 ] || fail "it is watched still"
 
 # Measured steps are close to their predictions. The all-reduce of tied embeddings between unequal

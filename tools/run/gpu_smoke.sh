@@ -1,10 +1,11 @@
 #!/bin/bash
-# Asks every layer of a GPU that Stagecraft builds on, each in seconds, and goes on when one fails.
-#   gpu_smoke.sh FOLDER  prints a line a layer, ok or what went wrong; what layers write and a log
-#       of each lie in FOLDER/gpu_smoke, which is deleted first
-# The exit code is 1 where any layer failed. STAGECRAFT is the program, else what lies beside this
-# script; the programs of tests are looked for there too. OPS_BUDGET (10s) is what each of the
-# three profiles of ops may take, LAYER_SECONDS what any layer may, in place of its own limit.
+# Tests every layer of a GPU that Stagecraft builds on, each in seconds; goes on when one fails.
+#   gpu_smoke.sh FOLDER  prints a line for each layer: ok, or what went wrong. What the layers write,
+#       and a log of each, are in FOLDER/gpu_smoke, which is deleted first.
+# The exit code is 1 if any layer failed. STAGECRAFT names the program, which is otherwise looked
+# for beside this script, as are the programs of tests. OPS_BUDGET (10s) limits each of the three
+# profiles of ops. LAYER_SECONDS lowers the time limit of every layer.
+
 set -uo pipefail
 
 if [ $# -ne 1 ] || [ -z "${1%/}" ]; then
@@ -57,7 +58,7 @@ export -f unresolved libraries
 layer driver 20 nvidia-smi
 # shellcheck disable=SC2016  # words of the inner shell
 layer libraries 20 bash -c 'libraries "$@"' bash "$program" "$here"/device_{ops,executor}_test
-layer boards 60 "$program" import local-gpu --board 0 -o "$folder/whole.json"
+layer gpus 60 "$program" import local-gpu --board 0 -o "$folder/whole.json"
 layer halves 60 "$program" import local-gpu --parts 2 -o "$folder/halves.json"
 layer unequal 60 "$program" import local-gpu --parts 3:5 -o "$folder/unequal.json"
 test_program device_ops_test

@@ -14,13 +14,13 @@ cd "$(mktemp -d)"
 mkdir bin packed
 cp "$script" packed/gpu_smoke.sh
 script=$PWD/packed/gpu_smoke.sh
-layers=(driver libraries boards halves unequal device_ops_test device_executor_test ops
+layers=(driver libraries gpus halves unequal device_ops_test device_executor_test ops
   ops-of-a-part kernels run-whole run-halves run-unequal nccl simulate compare)
 # Those of the layers that call the program, once each.
-calls=(boards halves unequal ops ops-of-a-part kernels run-whole run-halves run-unequal nccl
+calls=(gpus halves unequal ops ops-of-a-part kernels run-whole run-halves run-unequal nccl
   simulate compare)
 # By layer, the layers that read its output.
-declare -A readers=([boards]=run-whole [halves]="ops-of-a-part run-halves simulate compare"
+declare -A readers=([gpus]=run-whole [halves]="ops-of-a-part run-halves simulate compare"
   [unequal]=run-unequal [run-halves]=compare [simulate]=compare)
 
 # What a layer does if the variable LAYER names it, or if its call is number BAD_CALL.
@@ -50,7 +50,7 @@ write stagecraft <<'END_OF_PROGRAM'
 echo >>"$FOLDER/calls"
 [ "$(wc -l <"$FOLDER/calls")" != "${BAD_CALL:-}" ] || exec misbehave
 case "$*" in *--kernels* | *--share-gpu*) exit 0 ;; esac
-export STAGECRAFT_STAND_IN="data=checked cache=1 ${BOARD:-}"
+export STAGECRAFT_STAND_IN="data=checked cache=1 ${STAND_IN:-}"
 [ -n "${PRETEND:-}" ] || exec "$on_stand_in" "$@"
 before=""
 for word in "$@"; do
@@ -116,12 +116,12 @@ touch works/mine.{json,csv,pb,log} works/gpu_smoke/earlier.log
 FOLDER=works PRETEND=yes "$script" works >again.txt || { cat again.txt >&2; exit 1; }
 [ "$(find works -name 'mine.*' | wc -l)" -eq 4 ] || fail "files that are not its own are deleted"
 [ ! -e works/gpu_smoke/earlier.log ] || fail "an earlier call's files are not deleted"
-BOARD="boards=0" expect no-board boards halves unequal ops ops-of-a-part run-whole run-halves \
+STAND_IN="gpus=0" expect no-gpu gpus halves unequal ops ops-of-a-part run-whole run-halves \
   run-unequal simulate compare
-BOARD="green-contexts=no" expect no-parts halves unequal ops-of-a-part run-halves run-unequal \
+STAND_IN="green-contexts=no" expect no-parts halves unequal ops-of-a-part run-halves run-unequal \
   simulate compare
 for library in libcublasLt libcudnn; do
-  BOARD="missing=$library" expect no-$library ops ops-of-a-part run-whole run-halves run-unequal \
+  STAND_IN="missing=$library" expect no-$library ops ops-of-a-part run-whole run-halves run-unequal \
     compare
 done
 

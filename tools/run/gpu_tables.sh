@@ -85,7 +85,7 @@ predict() {
 # cluster's own parts, and sets `model` to the flags that use it; to none if there are no samples or
 # they cannot be fitted. Clusters without samples of their own share one model.
 fit_model() {
-  local one stem=$folder/fit-board samples=() own=()
+  local one stem=$folder/fit-gpu samples=() own=()
   model=()
   [ ! -f "$folder/samples.pb" ] || samples=("$folder/samples.pb")
   for one in $sampled_parts; do

@@ -14,7 +14,7 @@ namespace {
 TEST(FailingProbeTest, WhicheverFailsGpusAreFoundOrTheReasonIsTold) {
   FailEveryCall(CheckedGpu(), [] {
     const std::vector<LocalGpu> gpus = FindLocalGpus("import");
-    return gpus.size() == 1 && gpus[0].multiprocessors == 132 ? "" : "no board";
+    return gpus.size() == 1 && gpus[0].multiprocessors == 132 ? "" : "no GPU";
   });
 }
 

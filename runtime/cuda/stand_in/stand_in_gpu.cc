@@ -75,7 +75,7 @@ struct Field {
   Setter set;
 };
 constexpr Field kFields[] = {
-    {"boards", SetNumber<&StandInGpu::gpus>},
+    {"gpus", SetNumber<&StandInGpu::gpus>},
     {"groups", SetNumber<&StandInGpu::groups>},
     {"rest", SetNumber<&StandInGpu::rest>},
     {"watts", SetNumber<&StandInGpu::watts>},
@@ -111,7 +111,7 @@ StandInGpu ParseStandInGpu(std::string_view words) {
     const std::string_view value = std::string_view(word).substr(std::min(equals + 1, word.size()));
     const auto* const field = std::find_if(std::begin(kFields), std::end(kFields),
                                            [&](const Field& one) { return one.key == key; });
-    if (field == std::end(kFields)) RefuseWord(word, "a field of a board");
+    if (field == std::end(kFields)) RefuseWord(word, "a field of a GPU");
     field->set(word, value, gpu);
   }
   return gpu;

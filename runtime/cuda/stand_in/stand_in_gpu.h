@@ -60,7 +60,7 @@ struct StandInGpu {
 StandInGpu CheckedGpu();
 
 // Reads "groups=15 data=checked missing=libcudnn fail=cudaMalloc:3": words, each of which changes
-// one field. Numbers: GPUs, groups, rest, watts, call in nanoseconds, memory and cache in MiB.
+// one field. Numbers: gpus, groups, rest, watts, call in nanoseconds, memory and cache in MiB.
 // Claims, yes or no: green-contexts, driver-is-old, graphs-keep-to-parts, cudnn-compares-contexts,
 // cudnn-refuses-parts, cudnn-knows-parts, throttled. The others: data (yes: calculated, checked, or
 // no: ignored), missing, fail, and name=NVIDIA_H200 with underscores for blanks. Throws InputError
