@@ -8,7 +8,7 @@ def _precompiled_header_impl(ctx):
         ctx = ctx,
         cc_toolchain = toolchain,
         requested_features = ctx.features,
-        # Clang's checks of modules, which this header is not.
+        # These features are for modules of clang, and this header is none.
         unsupported_features = ctx.disabled_features + ["layering_check", "module_maps", "use_module_maps"],
     )
     header = ctx.actions.declare_file(ctx.attr.out + "/first.h")
@@ -46,7 +46,7 @@ def _precompiled_header_impl(ctx):
     )
     return [DefaultInfo(files = depset([header, output]))]
 
-# `copts` must be those of the sources that begin with the header: gcc ignores it for others.
+# `copts` must be those of the sources that begin with the header: for others gcc ignores it.
 precompiled_header = rule(
     implementation = _precompiled_header_impl,
     attrs = {

@@ -25,8 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kGrace = std::chrono::seconds(2);  // from the request to end to the kill
-constexpr int kLookMs = 10;                       // how soon a death is noticed
+constexpr auto kGrace = std::chrono::seconds(2);  // between the request to end and the kill
+constexpr int kLookMs = 10;                       // the longest time until a death is noticed
 constexpr int kCannotRun = 127;                   // exit code if the program cannot be started
 
 std::string_view NameOf(std::string_view variable) {
@@ -51,10 +51,10 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
 
 struct Pipe {
   Pipe() { CHECK(pipe2(ends.data(), O_CLOEXEC) == 0); }
-  std::array<int, 2> ends{};  // to read, to write
+  std::array<int, 2> ends{};  // the end to read from, the end to write to
 };
 
-// One end of a pipe to which a process writes, read line by line.
+// The end of a pipe from which the output of a process is read line by line.
 class LineReader {
  public:
   LineReader(int end, ChildLine line) : end_(end), line_(std::move(line)) {
@@ -66,9 +66,9 @@ class LineReader {
     if (end_ >= 0) close(end_);
   }
 
-  int end() const { return end_; }  // -1: nothing more comes
+  int end() const { return end_; }  // -1: the process has closed its end
 
-  // Reads everything that is there.
+  // Reads everything that has arrived.
   void Read(const std::function<void(const ChildLine&)>& hear) {
     std::array<char, 4096> bytes{};
     while (end_ >= 0) {
@@ -97,7 +97,8 @@ class LineReader {
   ChildLine line_;
 };
 
-// Runs in the new process until it becomes another program; reports over `trouble` why it cannot.
+// Runs in the new process until it becomes another program. If that fails, it writes the reason to
+// `trouble`.
 [[noreturn]] void Become(char* const* words, char* const* variables, const Pipe& out,
                          const Pipe& err, int trouble) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -112,7 +113,7 @@ class LineReader {
 class Children {
  public:
   explicit Children(const std::function<void(const ChildLine&)>& line) : line_(line) {}
-  // Nothing stays behind, whatever was thrown.
+  // Kills all processes that still run, also if an exception was thrown.
   ~Children() {
     Signal(SIGKILL);
     for (const pid_t pid : pids_) {
@@ -163,8 +164,9 @@ class Children {
     }
   }
 
-  // Notes which processes have ended since. Of those that failed between two looks one that was
-  // killed is the cause: the others may have failed because of it.
+  // Notes which processes have ended since the last call. If several failed in the meantime and one
+  // of them was killed by a signal, that one is taken for the cause: the others may have failed
+  // because of it.
   void Look() {
     const bool had_failed = end_.failed >= 0;
     for (size_t index = 0; index < pids_.size(); ++index) {
@@ -182,7 +184,7 @@ class Children {
   }
 
   const std::function<void(const ChildLine&)>& line_;
-  std::vector<pid_t> pids_;  // 0: has ended
+  std::vector<pid_t> pids_;  // 0: the process has ended
   std::vector<LineReader> readers_;
   ChildrenEnd end_;
   Clock::time_point kill_at_;
@@ -192,7 +194,7 @@ class Children {
 
 ChildrenEnd RunProcesses(const std::vector<ChildProcess>& processes,
                          const std::function<void(const ChildLine&)>& line) {
-  // This process may have been started such that it ignores how its children end.
+  // A process that was started with SIGCHLD ignored would not learn how its children ended.
   std::signal(SIGCHLD, SIG_DFL);
   Children children(line);
   for (const ChildProcess& process : processes) children.Start(process);

@@ -22,14 +22,14 @@ struct ChildLine {
 
 struct ChildrenEnd {
   int failed = -1;    // index of the process that failed first; -1: none failed
-  int exit_code = 0;  // its own; 128 + the number of the signal that killed it
-  int signal = 0;     // 0: no signal killed it
+  int exit_code = 0;  // that of this process; 128 + signal if a signal killed it
+  int signal = 0;     // the signal that killed it; 0 if none did
 };
 
-// Returns when all have ended. When one fails, by its exit code or by a signal, the others are
-// asked to end and, two seconds later, killed. Processes that outlive this one are asked to end by
-// the kernel. `line` is called by this thread. Throws InputError, "run: cannot start mpirun: No
-// such file or directory", if a program cannot be started.
+// Starts all processes and returns when all have ended. When one fails, by its exit code or by a
+// signal, the others are asked to end and, two seconds later, killed. If this process ends first,
+// the kernel asks the others to end. `line` is called by this thread. Throws InputError, "run:
+// cannot start mpirun: No such file or directory", if a program cannot be started.
 ChildrenEnd RunProcesses(const std::vector<ChildProcess>& processes,
                          const std::function<void(const ChildLine&)>& line);
 

@@ -62,15 +62,16 @@ TEST(ChildProcessesTest, TheFirstThatFailsIsNamedAndTheOthersAreEnded) {
   EXPECT_LT(run.seconds, 20);
 }
 
-// Where children are ignored nobody hears how they end, and a program inherits that.
-TEST(ChildProcessesTest, OneThatFailsIsHeardWhereThisProcessWasToIgnoreIt) {
+// If SIGCHLD is ignored, a process does not learn how its children end, and it inherits that
+// setting.
+TEST(ChildProcessesTest, AFailureIsNoticedEvenIfSigchldWasIgnored) {
   std::signal(SIGCHLD, SIG_IGN);
   const Heard run = RunAll({Shell("exit 3")});
   EXPECT_EQ(run.end.failed, 0);
   EXPECT_EQ(run.end.exit_code, 3);
 }
 
-TEST(ChildProcessesTest, OneThatDoesNotWantToEndIsKilled) {
+TEST(ChildProcessesTest, AProcessThatDoesNotEndWhenAskedIsKilled) {
   const Heard run =
       RunAll({Shell("trap '' TERM; echo on; exec sleep 100"), Shell("sleep 0.3; kill -9 $$")});
   EXPECT_EQ(run.end.failed, 1);
@@ -79,7 +80,7 @@ TEST(ChildProcessesTest, OneThatDoesNotWantToEndIsKilled) {
   EXPECT_LT(run.seconds, 20);
 }
 
-TEST(ChildProcessesTest, AProgramThatIsNotThereIsNamedAndNothingStaysBehind) {
+TEST(ChildProcessesTest, AProgramThatDoesNotExistIsNamedAndAllProcessesEnd) {
   EXPECT_EQ(ErrorOf([] {
               RunAll({Shell("exec sleep 100"), {{"/no/such/program"}, {}}});
             }),
@@ -99,7 +100,7 @@ TEST(RankLauncherTest, BareRanksAreToldWhatTorchrunWouldTellThem) {
   EXPECT_GT(std::stoi(said[0].substr(said[0].rfind(' '))), 1023);
 }
 
-// As MPI sees a host of one core with two threads.
+// Limits the test to a host of one core with two threads, as MPI sees it.
 TEST(RankLauncherTest, RanksMayShareACore) {
   if (ProcessorCount() < 2) GTEST_SKIP() << "ranks are bound where there is a processor for each";
   setenv("HWLOC_SYNTHETIC", "core:1 pu:2", 1);

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// A message of no bytes still has to say that it came.
+// Even a message without contents has to tell its receiver that it has arrived.
 constexpr Bytes kLeastMessage(4);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The buffers for what a StreamProgram exchanges.
+// The buffers for what the streams of a StreamProgram exchange.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,19 @@
 
 namespace stagecraft {
 
-// A stream's own buffer: what it sends, receives or reduces. In one process the receiver of what a
-// stream copies has another buffer for that stream.
+// The buffer of a stream, for what it sends, receives or reduces. If one process runs all ranks, a
+// message is copied into a second buffer of the sender's stream, which is in the receiver's memory.
 using BufferKey = std::pair<int32_t, int32_t>;  // stream, rank in whose memory it is
 
-// Their sizes: each is as large as the largest exchange that uses it, one after another. For an
-// all-to-all what is received lies behind what is sent.
+// Returns the size of each buffer: that of the largest exchange that uses it, since exchanges of a
+// stream follow one another. For an all-to-all it holds what is sent and, behind it, what is
+// received.
 std::map<BufferKey, Bytes> ExchangeBuffers(const Schedule& schedule, const StreamProgram& program);
 
-// The length of a message, or of a collective among the ops of a task.
+// Returns the length of a message, or of a collective among the ops of a task; at least 4 bytes.
 Bytes ExchangedBytes(const Schedule& schedule, const Command& command);
 
-// The sender and the receiver of a message.
+// Returns the sender and the receiver of a message, in this order.
 const std::vector<int32_t>& MessageEnds(const StreamProgram& program, const Command& command);
 
 }  // namespace stagecraft

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// Two ranks: one sends 100 and 40 bytes, then both exchange 64 all to all.
+// Two ranks: one sends 100 and then 40 bytes to the other, then both exchange 64 in an all-to-all.
 Schedule SendsAndShares() {
   Schedule::Builder builder;
   std::vector<Lane> send, data;
@@ -37,7 +37,7 @@ TEST(ExchangeBuffersTest, AreAsLargeAsTheLargestExchange) {
     const StreamInfo& stream = one.streams[key.first];
     const bool is_send = stream.lane == Lane{0};
     EXPECT_EQ(bytes, is_send ? Bytes(100) : Bytes(128));
-    // Both ends of what the first rank's lane copies.
+    // The buffers at both ends of the copies on the first rank's lane.
     sends += is_send ? 1 : 0;
     if (!is_send) {
       EXPECT_EQ(key.second, stream.rank);
@@ -57,7 +57,7 @@ TEST(MemoryRingTest, GoesRoundWithoutOverlap) {
   MemoryRing ring(100);
   EXPECT_EQ(ring.Take(40), 0u);
   EXPECT_EQ(ring.Take(40), 40u);
-  EXPECT_EQ(ring.Take(40), 0u);  // 20 are left at the end
+  EXPECT_EQ(ring.Take(40), 0u);  // only 20 bytes are left at the end
   EXPECT_EQ(ring.Take(60), 40u);
   EXPECT_EQ(ring.Take(100), 0u);
 }

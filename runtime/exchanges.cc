@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// Keys of groups that are no lanes of the schedule.
+// Keys of the two groups that belong to no kind of lane of the schedule.
 constexpr int kMessages = 100, kWords = 101;
 
 std::vector<int32_t> AllRanks(const MpiWorld& world) {
@@ -21,7 +21,7 @@ std::vector<int32_t> AllRanks(const MpiWorld& world) {
   return ranks;
 }
 
-// Begins a collective of a group on a whole buffer.
+// Begins a collective of a group, in place, on a whole buffer.
 MPI_Request BeginCollective(OpKind kind, std::span<float> buffer, MPI_Comm group) {
   int size = 1;
   MPI_Comm_size(group, &size);
@@ -51,7 +51,7 @@ MPI_Request BeginCollective(OpKind kind, std::span<float> buffer, MPI_Comm group
   return request;
 }
 
-// An op of a step that has begun, or a signal that is awaited.
+// An exchange in flight: an op of a step that has begun, or a signal that is awaited.
 struct Pending {
   int32_t step = -1;
   int op = 0;
@@ -62,8 +62,8 @@ struct Pending {
 
 struct Exchanges::Requests {
   std::vector<Pending> pending;
-  std::vector<MPI_Request> handles;   // of each; null where it has ended
-  MPI_Request op = MPI_REQUEST_NULL;  // of a computed step
+  std::vector<MPI_Request> handles;   // of each pending exchange; MPI_REQUEST_NULL if it has ended
+  MPI_Request op = MPI_REQUEST_NULL;  // the collective among the ops of a computed step
 };
 
 Exchanges::Exchanges(const Schedule& schedule, const RankProgram& program, MpiWorld& world,

@@ -15,32 +15,33 @@
 
 namespace stagecraft {
 
-// Once it is made, none of its calls waits. Threads that share it must call it one at a time.
+// No method waits, only the constructor does. Threads that share an object must not call it at the
+// same time.
 class Exchanges {
  public:
-  // All arguments must outlive it. Makes the groups that the program needs: all ranks must make
-  // theirs together.
+  // Makes the groups that the program needs, for which all ranks must construct theirs together.
+  // All arguments must outlive the object.
   Exchanges(const Schedule& schedule, const RankProgram& program, MpiWorld& world, RankWork& work);
   ~Exchanges();
 
-  // Begins what the GPU has to exchange, and ends what is over; `begun` and `ended` are called
-  // for each. Returns whether anything made progress.
+  // Begins all exchanges that the GPU allows, and completes those that are over; calls `begun`
+  // and `ended` for each of them. Returns whether anything made progress.
   using Note = std::function<void(int32_t step)>;
   bool Advance(RankProgress& progress, const Note& begun, const Note& ended);
 
-  // Begins a collective among the ops of a computed step; only one at a time.
+  // Begins a collective among the ops of a computed step. Only one may be in flight at a time.
   void BeginOp(int32_t step, int index);
   bool IsOpOver();
-  // Tells other ranks that a computed step has ended.
+  // Tells the ranks that wait for a computed step that it has ended.
   void Signal(int32_t step);
 
  private:
   struct Requests;
 
   const Op& OpOf(int32_t step, int index) const;
-  // The group of a collective; nullptr for other ops.
+  // Returns the group of a collective; nullptr for other ops and for send/recv.
   MpiWorld::Group* GroupOf(int32_t step, int index);
-  // Begins the exchange at this place among those in flight.
+  // Begins the exchange with this index among those in flight.
   void Begin(size_t index);
   void End(size_t index, RankProgress& progress, const Note& ended);
 

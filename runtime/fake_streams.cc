@@ -18,7 +18,7 @@ FakeStreams::FakeStreams(const StreamProgram& program, Processes processes, Queu
   }
 }
 
-// In the order in which a process queues its commands.
+// Checks the events in the order in which a process queues its commands.
 std::string FakeStreams::FindUnrecorded() const {
   std::vector<int32_t> owner(program_.events, -1);
   for (const Command& command : program_.commands) {

@@ -11,31 +11,33 @@
 
 namespace stagecraft {
 
-// How the streams of a process reach its device: each by itself, or all through one queue, as on a
-// device that has fewer queues than there are streams: a command that waits then holds up
-// everything that was queued later.
+// How the streams of a process reach its device: each through a queue of its own, or all through
+// one queue, as on a device with fewer queues than streams. In a shared queue a command that waits
+// holds up everything that was queued after it.
 enum class Queues { kOneAStream, kOneAProcess };
 
 class FakeStreams {
  public:
-  // Is called with commands that are executed, one by one; those that meet (ends of a message,
-  // members of a collective between processes) all at once.
+  // Called with each command that is executed. Commands that meet (the two ends of a message, the
+  // members of a collective between processes) are passed together.
   using Run = std::function<void(const std::vector<Command>& together)>;
 
   FakeStreams(const StreamProgram& program, Processes processes, Queues queues);
 
-  // Returns what is wrong: events that are waited for before they are queued, or that no command
-  // can go on. Empty if everything was executed. What runs next is drawn from `random`.
+  // Executes all commands; `random` decides which one is next. Returns what is wrong, or an empty
+  // string if everything was executed: an event is waited for before it is recorded, or no command
+  // can go on.
   std::string Execute(Random random, const Run& run);
 
-  // By event, when it was recorded, counted in commands.
+  // For each event, the number of executions before it was recorded.
   const std::vector<int>& recorded() const { return recorded_; }
 
  private:
   using Queue = std::vector<Command>;
 
   std::string FindUnrecorded() const;
-  // Heads of queues that run together with that of `queue`; none if it must wait.
+  // Returns the queues whose first commands run together with that of `queue`; none if it must
+  // wait.
   std::vector<size_t> Together(size_t queue) const;
 
   const StreamProgram& program_;

@@ -18,11 +18,12 @@
 namespace stagecraft {
 namespace {
 
-// How often a second thread lets exchanges make progress while an op is computed: the rounds of a
-// collective, and long messages between hosts. Each look takes some microseconds from the op.
+// How often a second thread drives the exchanges while an op is computed, so that the rounds of a
+// collective and long messages between hosts make progress. Each time costs the op some
+// microseconds.
 constexpr std::chrono::milliseconds kLook(1);
 
-// One step of one rank.
+// One training step of one rank.
 class StepRun {
  public:
   StepRun(const Schedule& schedule, const RankProgram& program, MpiWorld& world, RankWork& work,
@@ -37,7 +38,7 @@ class StepRun {
 
   void Run() {
     work_.BeginStep();
-    std::unique_lock setting_up(mutex_);  // one thread calls MPI
+    std::unique_lock setting_up(mutex_);  // only one thread at a time may call MPI
     const std::jthread looks([this](const std::stop_token& stop) {
       while (!stop.stop_requested()) {
         std::this_thread::sleep_for(kLook);
@@ -61,7 +62,7 @@ class StepRun {
  private:
   Duration Now() const { return world_.Now() - origin_; }
 
-  // To be called with the lock held.
+  // Precondition: the caller holds the lock.
   bool Advance() {
     return exchanges_.Advance(
         progress_, [this](int32_t step) { records_[step].start = Now(); },
@@ -112,7 +113,7 @@ class StepRun {
   RankWork& work_;
   std::vector<StepRecord>& records_;  // by step
   Duration origin_;
-  std::mutex mutex_;  // of exchanges_ and progress_
+  std::mutex mutex_;  // guards exchanges_ and progress_
   Exchanges exchanges_;
   RankProgress progress_;
 };

@@ -1,5 +1,5 @@
 // HostExecutor: runs a schedule on the CPUs of hosts, one process for each rank. The thread that
-// computes also exchanges by MPI, between ops and while it has nothing to compute.
+// computes also drives the exchanges over MPI, between ops and while it has nothing to compute.
 #pragma once
 
 #include <vector>
@@ -16,16 +16,16 @@ namespace stagecraft {
 
 class HostExecutor : public Executor {
  public:
-  // Both arguments must outlive it. All ranks of the world make one, with works for the same
-  // schedule.
+  // All ranks of the world must make one, with works for the same schedule. Both arguments must
+  // outlive the object.
   HostExecutor(MpiWorld& world, RankWork& work) : world_(world), work_(work) {}
 
-  // Executes one step, with all ranks together; each rank gets the timeline of all, as StepTimes
-  // makes it. Throws InputError if the world does not have as many ranks as the schedule, or if the
-  // schedule is folded.
+  // Executes one training step, together with all other ranks; every rank gets the timeline of all,
+  // which StepTimes makes. Throws InputError if the world does not have as many ranks as the
+  // schedule, or if the schedule is folded.
   Timeline Execute(const Schedule& schedule) override;
 
-  // What this rank did in the last Execute(), and when.
+  // What this rank did in the last call of Execute(), and when.
   const RankProgram& program() const { return program_; }
   const std::vector<StepRecord>& records() const { return records_; }  // by step
 

@@ -1,5 +1,5 @@
-// What an executor of two real processes does in the meantime. The test starts itself again under
-// mpirun.
+// Whether messages between two real processes make progress during a long op. The test starts
+// itself again under mpirun.
 #include "runtime/host_executor.h"
 
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ Schedule MessageBesideAnOp() {
   return builder.Build();
 }
 
-// The op of rank 0 lasts until that of rank 1 has surely begun, and that one until the message
-// is there.
+// The op of rank 0 lasts until that of rank 1 has surely begun, and the op of rank 1 until the
+// message has arrived.
 class WaitingWork : public RankWork {
  public:
   explicit WaitingWork(int rank) : rank_(rank) {}

@@ -20,9 +20,9 @@ namespace {
 
 constexpr int64_t kShortMessage = 1 << 10;
 constexpr int64_t kLongMessage = 4 << 20;
-constexpr int kMessages = 20;  // of each size, there and back
+constexpr int kMessages = 20;  // round trips of each size
 
-// Messages there and back between ranks 0 and 1, each after the one before, and a task of each rank
+// Messages from rank 0 to rank 1 and back, one after another, and a task of each of the two ranks
 // that waits for all of them, so that nothing is computed in the meantime.
 struct Messages {
   Schedule schedule;
@@ -80,7 +80,7 @@ Link MeasureMessages(MpiWorld& world) {
   const Messages messages(world.size());
   MessageBuffers buffers(messages);
   HostExecutor executor(world, buffers);
-  executor.Execute(messages.schedule);  // memory is touched, connections are made
+  executor.Execute(messages.schedule);  // touches the memory and makes the connections
   const Timeline timeline = executor.Execute(messages.schedule);
   const auto median = [&](int64_t size) {
     std::vector<double> seconds;

@@ -6,10 +6,9 @@
 
 namespace stagecraft {
 
-// A message between the first two ranks, as the executor sends them (HostExecutor): the latency by
-// messages of 1 KiB, the bandwidth by how much longer messages of 4 MiB take. All ranks of the
-// world, at least two, call it together; the first rank has the answer.
-// together, two or more; the first has the answer.
+// Measures a message between the first two ranks, sent as HostExecutor sends messages: the latency
+// from messages of 1 KiB, the bandwidth from how much longer messages of 4 MiB take. All ranks of
+// the world, at least two, call it together and get the same result.
 Link MeasureMessages(MpiWorld& world);
 
 }  // namespace stagecraft

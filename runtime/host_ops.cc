@@ -17,7 +17,8 @@ using ConstView = Eigen::Map<const Matrix>;
 
 constexpr int64_t kElement = sizeof(float);
 
-// The elements of one attention problem: operands with their gradients, scores with theirs.
+// The number of elements of one attention problem: operands and their gradients, scores and their
+// gradients.
 int64_t AttentionElements(const Op& op) { return 4 * (op.m + op.n) * op.k + 2 * op.m * op.n; }
 
 size_t RingElements(Bytes largest) {
@@ -70,8 +71,8 @@ void HostOps::Multiply(int64_t m, int64_t n, int64_t k) {
   View(written_.Take(m * n), m, n).noalias() = a * b;
 }
 
-// Forward: scores, softmax, context. Backward: scores again, then the gradients of values, of
-// scores, of queries and of keys.
+// The forward pass computes scores, softmax and context; the backward pass computes the scores
+// again, then the gradients of values, scores, queries and keys.
 void HostOps::Attend(const Op& op) {
   for (Ring* ring : {&read_, &written_}) ring->Begin(AttentionElements(op));
   const auto read = [&](int64_t rows) { return ConstView(read_.Take(rows * op.k), rows, op.k); };

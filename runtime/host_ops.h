@@ -10,29 +10,29 @@
 
 namespace stagecraft {
 
-// GEMMs are Eigen's, in 32 bits whatever the format of the op, on one thread. What moves bytes
-// reads half of them and writes the other half. What is read, and where is written, rotates through
-// two pieces of memory of 64 MiB, or as much as one op touches if that is more: no op finds its own
-// operands in a cache. Profiled ops take their time.
+// GEMMs are done by Eigen, in 32 bits whatever the format of the op, on one thread. An op that only
+// moves bytes reads half of them and writes the other half. Operands and results rotate through one
+// piece of memory each, of 64 MiB or as much as the largest op touches if that is more, so that no
+// op finds its operands in a cache. A profiled op waits for its time.
 class HostOps {
  public:
   static constexpr Bytes kLeastMemory = Bytes(64 << 20);
 
-  // For ops that touch at most `largest`.
+  // Allocates memory for ops that touch at most `largest`.
   explicit HostOps(Bytes largest);
 
-  // The op must not be a collective, and no larger than `largest`.
+  // Runs an op, which must not be a collective and must not touch more than `largest`.
   void Run(const Op& op);
 
-  // The bytes that an op touches, in 32 bits.
+  // Returns how many bytes an op touches, in 32 bits.
   static Bytes Touched(const Op& op);
 
  private:
-  // Memory through which operands rotate.
+  // A piece of memory through which operands, or results, rotate.
   class Ring {
    public:
     explicit Ring(size_t elements) : memory_(elements) {}
-    // Announces an op that takes at most this many elements in a row.
+    // Announces an op that takes at most this many elements, which must be contiguous.
     void Begin(int64_t elements);
     float* Take(int64_t elements);
     std::vector<float>& memory() { return memory_; }

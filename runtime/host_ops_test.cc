@@ -22,7 +22,7 @@ std::vector<Op> OddShapes() {
           Op()};
 }
 
-// Memory of the smallest size that is promised to do, round and round.
+// Ops of all kinds, repeated in the smallest memory that is promised to suffice.
 TEST(HostOpsTest, EveryKindOfOpRunsInWhatTheLargestTouches) {
   Bytes largest = HostOps::kLeastMemory;
   std::vector<Op> ops = OddShapes();

@@ -12,12 +12,12 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kProducts[] = {256, 512, 1024};  // m, n and k alike
+constexpr int kProducts[] = {256, 512, 1024};  // m = n = k
 constexpr Bytes kStreamed = Bytes(8 << 20);
-constexpr double kSeconds = 0.5;  // for which each op is run repeatedly
+constexpr double kSeconds = 0.5;  // for this long each op is run again and again
 
-// How often an op is done in a second. The mean, not the best: whatever else a CPU has to do, it
-// does during a step, too.
+// Returns how often an op is done in a second. This is the mean and not the best, since whatever
+// else a CPU has to do it also does during a training step.
 double RunsPerSecond(HostOps& ops, const Op& op) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
@@ -30,7 +30,7 @@ double RunsPerSecond(HostOps& ops, const Op& op) {
   return runs / spent;
 }
 
-// A value of /proc/cpuinfo by its key, for the first CPU; empty if there is none.
+// Returns the value of a key in /proc/cpuinfo, for the first CPU; empty if there is none.
 std::string ProcessorInfo(const std::string& key) {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
@@ -40,7 +40,8 @@ std::string ProcessorInfo(const std::string& key) {
   return "";
 }
 
-// The highest clock; a usual one if the kernel does not govern it, as in a virtual machine.
+// Returns the highest clock, or a common one if the kernel does not control the clock, as in a
+// virtual machine.
 double BoostClockHz() {
   double kilohertz = 0;
   std::ifstream("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq") >> kilohertz;

@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// As in a container that has some of a host's processors.
+// A container, for instance, may use only some of a host's CPUs.
 TEST(HostProcessorTest, ProcessorsThatMayNotBeUsedDoNotCount) {
   cpu_set_t all, one;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
@@ -23,7 +23,7 @@ TEST(HostProcessorTest, ProcessorsThatMayNotBeUsedDoNotCount) {
   EXPECT_EQ(sched_setaffinity(0, sizeof all, &all), 0);
 }
 
-// A model knows a host by its row.
+// A cost model tells devices apart by their values, so two calls must return the same.
 TEST(HostProcessorTest, AHostWithoutAMeasurementIsAlwaysTheSameDevice) {
   const Device host = NominalProcessor();
   EXPECT_EQ(host.id, "host");

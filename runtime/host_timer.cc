@@ -19,11 +19,12 @@
 namespace stagecraft {
 namespace {
 
-constexpr Bytes kLargest = Bytes(256 << 20);  // that an op touches
-// They take half a gigabyte each.
+constexpr Bytes kLargest = Bytes(256 << 20);  // the most that an op may touch
+// Each companion takes half a gigabyte.
 constexpr int kMostCompanions = 15;
 
-// The other CPUs run the same op for as long as it is measured.
+// An op of which every other CPU runs the same, from the construction to the destruction of this
+// object.
 class HostTimedOp : public TimedOp {
  public:
   HostTimedOp(HostOps& ops, std::vector<std::unique_ptr<HostOps>>& companions, Op op)
@@ -68,7 +69,7 @@ class HostTimer : public OpTimer {
 
   MeasuredDevice device() const override {
     return {.name = processor_.name,
-            // A case takes an eighth at most.
+            // A case of a suite takes at most an eighth of this.
             .memory = 8 * kLargest,
             .software = fmt::format("Eigen {}.{}.{}, one thread", EIGEN_WORLD_VERSION,
                                     EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION),

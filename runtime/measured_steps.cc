@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kMostSteps = 100;
 
-// The standard deviation of one task's duration over these steps, by Welford's method, which loses
-// no digits where durations are long and nearly equal.
+// Returns the standard deviation of one task's duration over these steps, by Welford's method,
+// which loses no digits if durations are long and nearly equal.
 Duration SigmaOf(const std::vector<Timeline>& timelines, const std::vector<int>& steps,
                  TaskId task) {
   double mean = 0, squares = 0, count = 0;

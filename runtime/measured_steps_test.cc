@@ -8,7 +8,8 @@
 namespace stagecraft {
 namespace {
 
-// Steps that take what it was told, the second task the rest.
+// Executes steps of given durations. The first task ends after 10 us, the second at the end of the
+// step.
 class ToldExecutor : public Executor {
  public:
   explicit ToldExecutor(std::vector<Duration> steps) : steps_(std::move(steps)) {}
@@ -38,13 +39,13 @@ TEST(MeasureStepsTest, TheMedianStepStandsForAllThatCount) {
   EXPECT_EQ(measured.timeline.makespan(), 30_us);
   EXPECT_EQ(measured.steps, (std::vector<Duration>{20_us, 50_us, 30_us}));
   EXPECT_EQ(done, (std::vector<int>{1, 2, 3, 4}));
-  // Of 10, 40 and 20 us: squares from 23.33 add up to 466.67.
+  // The second task takes 10, 40 and 20 us: squared distances from 23.33 add up to 466.67.
   ASSERT_EQ(measured.task_sigma.size(), 2u);
   EXPECT_EQ(measured.task_sigma[0], Duration());
   EXPECT_NEAR(measured.task_sigma[1].us(), 15.275, 0.001);
 }
 
-TEST(MeasureStepsTest, OfOneStepNothingIsKnownOfItsSpread) {
+TEST(MeasureStepsTest, OneStepTellsNothingAboutTheSpread) {
   ToldExecutor executor({20_us});
   const MeasuredSteps measured = MeasureSteps(executor, TwoTasks(), {{0}, {1}}, [](int) {});
   EXPECT_EQ(measured.timeline.makespan(), 20_us);
@@ -76,7 +77,7 @@ TEST(MeasureStepsTest, StepsThatWereQueuedLateDoNotCount) {
   EXPECT_TRUE(one.task_sigma.empty());
 }
 
-TEST(MeasureStepsTest, ShortStepsAreRepeatedUntilTheyTookTheirTime) {
+TEST(MeasureStepsTest, ShortStepsAreRepeatedUntilTheyHaveTakenTheWantedTime) {
   ToldExecutor executor({9_ms, 3_ms, 1_ms, 1_ms, 1_ms, 2_ms, 1_ms, 1_ms});
   const StepCounts counts = {.warm_up = {1, 10_ms}, .measured = {2, 5_ms}};
   int done = 0;

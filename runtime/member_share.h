@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// In elements; the last members may have less, or nothing.
+// In elements. All members have equally many, except that the last ones may have fewer, or none.
 struct MemberShare {
   int64_t begin = 0, end = 0;
 

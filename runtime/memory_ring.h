@@ -7,12 +7,12 @@
 
 namespace stagecraft {
 
-// Operands of ops lie one behind another, so that no op finds its own in a cache.
+// Successive ops get places one behind another, so that no op finds its operands in a cache.
 class MemoryRing {
  public:
   explicit MemoryRing(size_t bytes) : bytes_(bytes) {}
 
-  // Where the next `bytes`, at most all of the memory, begin.
+  // Returns the offset of the next `bytes` bytes, which may be at most the size of the ring.
   size_t Take(size_t bytes) {
     CHECK(bytes <= bytes_);
     if (bytes > bytes_ - next_) next_ = 0;

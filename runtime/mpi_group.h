@@ -1,4 +1,4 @@
-// What MPI knows about a group; for the files that call MPI.
+// MPI's communicator of a group; for the files that call MPI.
 #pragma once
 
 #include <openmpi/mpi.h>

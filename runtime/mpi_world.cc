@@ -16,8 +16,8 @@ int64_t Nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// The offset of rank 0's clock from this one: of several round trips the quickest is the most
-// precise.
+// Returns the offset of rank 0's clock from this one. Of several round trips the quickest gives the
+// most precise offset.
 int64_t ClockOffset(int rank, int size) {
   constexpr int kTrips = 50;
   int64_t offset = 0;
@@ -45,7 +45,7 @@ int64_t ClockOffset(int rank, int size) {
   return offset;
 }
 
-// As MPI_Wait(), but leaves the CPU to other ranks in the meantime.
+// Does the same as MPI_Wait(), but leaves the CPU to other ranks in the meantime.
 void Wait(MPI_Request request) {
   for (Pauses pauses;; pauses.Pause()) {
     int is_over = 0;

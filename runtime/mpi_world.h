@@ -13,9 +13,9 @@
 
 namespace stagecraft {
 
-// Started by mpirun or by a launcher that MPI knows; a process alone is a world of one. Make one in
-// each process, first in main and destroyed last. A call that fails ends all processes with MPI's
-// own message.
+// The processes are started by mpirun or by another launcher that MPI knows; a process that was
+// started alone is a world of one. Make one object in each process, first in main(), and destroy it
+// last. A call that fails ends all processes with MPI's own message.
 class MpiWorld {
  public:
   MpiWorld();
@@ -26,17 +26,18 @@ class MpiWorld {
   int rank() const { return rank_; }
   int size() const { return size_; }
   void Barrier();
-  // "Open MPI v4.1.4".
+  // Returns the name and version of MPI: "Open MPI v4.1.4".
   static std::string Software();
-  // Takes, element by element, the maximum over all ranks; every rank gets it.
+  // Replaces each element by its maximum over all ranks; every rank gets the result.
   void Max(std::span<int64_t> values);
-  // The time on a clock that all ranks share, up to some microseconds between hosts.
+  // Returns the time on a clock that all ranks share; between hosts it may be off by some
+  // microseconds.
   Duration Now() const;
   // Prints the reason, and ends the processes of all ranks.
   [[noreturn]] void Abort(const std::string& why);
 
-  // MPI's communicator of a group of ranks that run collectives on one kind of lane; it exists as
-  // long as the world. All ranks of a group must ask for all their groups in the same order.
+  // MPI's communicator of a group of ranks that run collectives on one kind of lane. It exists as
+  // long as the world. All ranks of a group must call GroupOf() for their groups in the same order.
   struct Group;
   Group& GroupOf(const std::vector<int32_t>& ranks, int lane);
 

@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// At first it looks all the time, and notices within a microsecond; later only now and then, since
-// others may need its CPU.
+// At first the thread looks again and again, and notices within a microsecond; later it looks only
+// now and then, since others may need its CPU.
 class Pauses {
  public:
   void Pause() {
@@ -17,10 +17,10 @@ class Pauses {
       std::this_thread::yield();
       return;
     }
-    prctl(PR_SET_TIMERSLACK, kPrecision.count());  // of this thread
+    prctl(PR_SET_TIMERSLACK, kPrecision.count());  // this thread may sleep this much longer
     std::this_thread::sleep_for(kPause);
   }
-  // Call this when what was waited for has come.
+  // Call this when the thread has got what it waited for.
   void Restart() { since_ = Clock::now(); }
 
  private:

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// What a micro-batch has left behind in a chunk.
+// Memory that the passes of a micro-batch have left behind in a chunk.
 struct Kept {
   int64_t bytes = 0;
   std::vector<int32_t> blocks;

@@ -1,4 +1,4 @@
-// PlannedMemory: what a rank holds by the plan, and which allocations stand for it.
+// PlannedMemory: what a rank holds according to its plan, and the allocations that stand for it.
 #pragma once
 
 #include <array>
@@ -11,15 +11,16 @@
 
 namespace stagecraft {
 
-// What a pass holds beyond what is held when it begins.
+// What a pass holds in addition to what was held when it began.
 struct PassHolding {
   Bytes most;
   int64_t left = 0;  // bytes that it leaves behind; negative if it frees more
 };
 
 struct PlannedMemory {
-  Bytes states;  // weights, gradients and optimizer states: held all the time
-  std::vector<std::array<PassHolding, 4>> chunks;  // by phase, IsPass()
+  Bytes states;  // weights, gradients and optimizer states, which are always held
+  // By chunk, then by those values of Phase that are IsPass().
+  std::vector<std::array<PassHolding, 4>> chunks;
 };
 
 struct Allocation {
@@ -27,18 +28,18 @@ struct Allocation {
   Bytes bytes;
 };
 
-// What the first task of a pass allocates as it begins, and what the last task frees and allocates,
-// in this order, as it ends.
+// What a task allocates as it begins, and what it frees and then allocates as it ends. The first
+// task of a pass allocates at its begin, the last task frees and allocates at its end.
 struct TaskAllocations {
   std::vector<Allocation> at_begin;
   std::vector<int32_t> freed;
   std::vector<Allocation> at_end;
 };
 
-// The allocations of a rank's passes, in the order of its compute lane: a block for what a forward
-// leaves until the backwards of its micro-batch free it, one for what is left between them, and one
-// for what a pass holds only while it runs. Every block is freed by the end of the step. Throws
-// InputError for a pass through a chunk that the plan does not know.
+// Returns the allocations of a rank's passes, in the order of its compute lane: a memory block for
+// what a forward leaves until the backwards of its micro-batch free it, one for what is left
+// between them, and one for what a pass holds only while it runs. Every block is freed by the end
+// of the step. Throws InputError for a pass through a chunk that the plan does not know.
 std::map<TaskId, TaskAllocations> PassAllocations(const Schedule& schedule, int32_t rank,
                                                   const PlannedMemory& memory);
 

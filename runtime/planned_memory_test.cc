@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Passes of one rank on its compute lane.
+// A schedule of passes of one rank, on its compute lane.
 struct OneRank {
   Schedule::Builder builder;
   Lane compute;
@@ -30,7 +30,7 @@ struct OneRank {
   }
 };
 
-// What is allocated at the most, and in the end.
+// The most bytes that are allocated at once, and those that are left at the end.
 struct Walked {
   int64_t most = 0;
   int64_t left = 0;
@@ -59,7 +59,7 @@ Walked Walk(const Schedule& schedule, const std::map<TaskId, TaskAllocations>& a
   return walked;
 }
 
-// A forward holds 30 and leaves 20; a backward holds 15 more and drops 20.
+// A forward holds 30 bytes and leaves 20; a backward holds 15 more and frees those 20.
 const PlannedMemory kWhole = {.states = Bytes(100),
                               .chunks = {{{{Bytes(30), 20}, {Bytes(15), -20}, {}, {}}}}};
 
@@ -71,7 +71,7 @@ TEST(PlannedMemoryTest, WhatForwardsLeaveIsHeldUntilTheirBackwards) {
   rank.Pass(Phase::kBackward, 1);
   const Schedule schedule = rank.builder.Build();
   const auto allocations = PassAllocations(schedule, 0, kWhole);
-  // Both forwards' 20, and 15 of a backward.
+  // 20 bytes from each forward and 15 of a backward.
   EXPECT_EQ(Walk(schedule, allocations).most, 55);
   EXPECT_EQ(Walk(schedule, allocations).left, 0);
   ASSERT_EQ(allocations.at(first).at_begin.size(), 2u);
@@ -80,8 +80,8 @@ TEST(PlannedMemoryTest, WhatForwardsLeaveIsHeldUntilTheirBackwards) {
   EXPECT_EQ(allocations.at(first).freed.size(), 1u);
 }
 
-// What the input's half does not drop waits for that of the weights.
-TEST(PlannedMemoryTest, HalvesOfABackwardDropInTurn) {
+// The weight gradient frees what the input gradient has not freed.
+TEST(PlannedMemoryTest, EachHalfOfABackwardFreesItsShare) {
   OneRank rank;
   rank.Pass(Phase::kForward, 0);
   rank.Pass(Phase::kBackwardInput, 0);
@@ -93,7 +93,7 @@ TEST(PlannedMemoryTest, HalvesOfABackwardDropInTurn) {
   const PlannedMemory memory = {
       .states = {}, .chunks = {{{{Bytes(20), 20}, {}, {Bytes(5), -12}, {Bytes(0), -8}}}}};
   const auto allocations = PassAllocations(schedule, 0, memory);
-  EXPECT_EQ(Walk(schedule, allocations).most, 28);  // 8 of the first, 20 of the other
+  EXPECT_EQ(Walk(schedule, allocations).most, 28);  // 8 of micro-batch 0, 20 of the other
   EXPECT_EQ(Walk(schedule, allocations).left, 0);
   EXPECT_EQ(allocations.at(other).at_begin[0].bytes, Bytes(20));
 }
@@ -108,7 +108,7 @@ TEST(PlannedMemoryTest, ADividedPassHoldsItsMemoryFromItsFirstTaskToItsLast) {
   EXPECT_EQ(allocations.at(begin).at_begin.size(), 2u);
   EXPECT_TRUE(allocations.at(begin).freed.empty());
   EXPECT_EQ(allocations.count(middle), 0u);
-  // No backward follows: the step gives back what the forward left.
+  // No backward follows, so what the forward left is freed at the end of the step.
   EXPECT_EQ(allocations.at(end).freed.size(), 2u);
 }
 

@@ -16,13 +16,15 @@ namespace {
 
 constexpr int64_t kMostProcesses = 1'000'000;
 constexpr int64_t kMostPort = 65'535;
-// Below the ports that Linux assigns by itself (from 32768), above those of services.
+// These ports are below those that Linux assigns by itself (from 32768) and above those of
+// services.
 constexpr uint64_t kFirstPort = 10'000, kPorts = 20'000;
 constexpr int kUsualPort = 29'500;  // torchrun's own default
-// From here on Slurm numbers what it runs of a job besides srun's steps (SLURM_MAX_NORMAL_STEP_ID).
+// From this number on Slurm numbers the steps of a job that srun did not make
+// (SLURM_MAX_NORMAL_STEP_ID).
 constexpr uint64_t kMostSteps = 0xfffffff0;
 
-// The names of the variables in which one launcher states which process this is.
+// The names of the variables by which a launcher tells a process which one it is.
 struct Launcher {
   const char* program;
   const char* rank;
@@ -57,8 +59,8 @@ class Variables {
     return static_cast<int>(*number);
   }
 
-  // sbatch and salloc set the job's variables for a shell that srun did not start, and may run it
-  // as a step of its own.
+  // Whether srun made the step that this process belongs to. sbatch and salloc also set the job's
+  // variables, for a shell that srun did not start, and may run the shell as a step of its own.
   bool IsStepOfSrun() const {
     return Has("SLURM_STEP_ID") &&
            std::strtoull(environment_("SLURM_STEP_ID"), nullptr, 10) <= kMostSteps;
@@ -78,12 +80,12 @@ class Variables {
 };
 
 std::string Address(const std::string& host, int64_t port) {
-  // IPv6 has colons of its own.
+  // The address of an IPv6 host contains colons.
   return host.find(':') == std::string::npos ? fmt::format("{}:{}", host, port)
                                              : fmt::format("[{}]:{}", host, port);
 }
 
-// The same port for all processes that know the words.
+// Returns a port, the same one in all processes that pass the same words.
 int64_t PortOf(const std::string& words) {
   return static_cast<int64_t>(kFirstPort + Hash().Add(words).value() % kPorts);
 }
@@ -119,7 +121,7 @@ ProcessRank FromMpirun(const Variables& variables) {
         "mpirun -x MASTER_ADDR=HOST",
         process.size, here));
   }
-  // Keeps two runs on one host apart.
+  // The port depends on the job, so that two runs on one host do not meet.
   const char* const job = "PMIX_NAMESPACE";
   process.address = Address(
       "127.0.0.1", variables.Has(job) ? PortOf(variables.Text(job, kMpirun.program)) : kUsualPort);
@@ -129,7 +131,7 @@ ProcessRank FromMpirun(const Variables& variables) {
 ProcessRank FromSrun(const Variables& variables) {
   ProcessRank process = variables.Of(kSrun);
   if (process.size == 1) return process;
-  // A step may be on some hosts of its job, beside other steps.
+  // A step may use only some hosts of its job, and share them with other steps.
   process.address = Address(FirstHost(variables.Text("SLURM_STEP_NODELIST", kSrun.program)),
                             PortOf(variables.Text("SLURM_JOB_ID", kSrun.program) + "." +
                                    variables.Text("SLURM_STEP_ID", kSrun.program)));

@@ -47,12 +47,12 @@ const Variables kSrun = {{"SLURM_PROCID", "3"},   {"SLURM_NTASKS", "4"},
                          {"SLURM_LOCALID", "1"},  {"SLURM_STEP_NODELIST", "gpu[003-005,9]"},
                          {"SLURM_JOB_ID", "716"}, {"SLURM_STEP_ID", "0"}};
 
-TEST(ProcessRankTest, WithoutALauncherThereIsNone) {
+TEST(ProcessRankTest, WithoutALauncherThereIsNoRank) {
   EXPECT_FALSE(Find({}).has_value());
   EXPECT_FALSE(Find({{"MASTER_ADDR", "node0"}}).has_value());
 }
 
-TEST(ProcessRankTest, TorchrunSaysAll) {
+TEST(ProcessRankTest, TorchrunStatesEverything) {
   const ProcessRank process = *Find(kTorchrun);
   EXPECT_EQ(process.rank, 5);
   EXPECT_EQ(process.size, 8);
@@ -61,18 +61,18 @@ TEST(ProcessRankTest, TorchrunSaysAll) {
   EXPECT_EQ(Find(With(kTorchrun, "MASTER_ADDR", "fe80::1"))->address, "[fe80::1]:29500");
 }
 
-TEST(ProcessRankTest, ThePortThatTorchrunListensAtIsNotTakenFromIt) {
+TEST(ProcessRankTest, APortThatTorchrunUsesIsNotUsedAgain) {
   EXPECT_EQ(Find(With(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE", "True"))->address, "node0:29501");
   EXPECT_EQ(Find(With(kTorchrun, "TORCHELASTIC_USE_AGENT_STORE", "False"))->address, "node0:29500");
 }
 
-TEST(ProcessRankTest, OneProcessMeetsNobody) {
+TEST(ProcessRankTest, OneProcessNeedsNoAddress) {
   const ProcessRank process = *Find({{"RANK", "0"}, {"WORLD_SIZE", "1"}, {"LOCAL_RANK", "0"}});
   EXPECT_EQ(process.size, 1);
   EXPECT_EQ(process.address, "");
 }
 
-TEST(ProcessRankTest, MpirunOnOneHostMeetsThereAndOnSeveralIsToldWhere) {
+TEST(ProcessRankTest, ProcessesOfMpirunMeetOnTheirHostOrWhereMasterAddrSays) {
   const ProcessRank process = *Find(kMpirun);
   EXPECT_EQ(process.rank, 1);
   EXPECT_EQ(process.size, 2);
@@ -89,8 +89,8 @@ TEST(ProcessRankTest, MpirunOnOneHostMeetsThereAndOnSeveralIsToldWhere) {
             "node0:7000");
 }
 
-// Other steps of the job may be on its first host.
-TEST(ProcessRankTest, SrunMeetsOnTheFirstHostOfItsStep) {
+// Another step of the job may be on the first host of the job.
+TEST(ProcessRankTest, ProcessesOfSrunMeetOnTheFirstHostOfTheirStep) {
   const ProcessRank process = *Find(kSrun);
   EXPECT_EQ(process.rank, 3);
   EXPECT_EQ(process.size, 4);
@@ -104,7 +104,7 @@ TEST(ProcessRankTest, SrunMeetsOnTheFirstHostOfItsStep) {
 
 TEST(ProcessRankTest, AShellInsideOfAJobIsNoProcessOfSrun) {
   EXPECT_FALSE(Find(Without(kSrun, "SLURM_STEP_ID")).has_value());
-  // Of salloc, with use_interactive_step.
+  // The step number of a shell that salloc started, with use_interactive_step.
   EXPECT_FALSE(Find(With(kSrun, "SLURM_STEP_ID", "4294967290")).has_value());
 }
 
@@ -116,7 +116,7 @@ TEST(ProcessRankTest, TheInnermostLauncherCounts) {
   EXPECT_EQ(Find(all)->size, 8);
 }
 
-TEST(ProcessRankTest, WhatIsSetInPartIsNamed) {
+TEST(ProcessRankTest, AVariableThatIsNotSetIsNamed) {
   for (const char* name : {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"}) {
     EXPECT_EQ(Error(Without(kTorchrun, name)),
               std::string(name) + ": got none, want what torchrun sets");

@@ -10,7 +10,7 @@ namespace stagecraft {
 int ProcessorCount() {
   cpu_set_t usable;
   if (sched_getaffinity(0, sizeof usable, &usable) == 0) return CPU_COUNT(&usable);
-  // There are more than the set has room for.
+  // The host has more CPUs than cpu_set_t has room for.
   return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 

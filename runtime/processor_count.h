@@ -2,7 +2,7 @@
 
 namespace stagecraft {
 
-// How many CPUs of this host this thread may run on.
+// Returns how many CPUs of this host this thread may run on.
 int ProcessorCount();
 
 }  // namespace stagecraft

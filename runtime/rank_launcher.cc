@@ -22,7 +22,8 @@ std::string KilledBy(const std::string& rank, const std::string& signal) {
   return fmt::format("rank {}: killed by signal {}", rank, signal);
 }
 
-// Turns what mpirun says about a process that died into a sentence.
+// Returns, as a sentence, what mpirun says about a process that died; empty if the text is about
+// something else.
 std::string DeathIn(const std::string& text) {
   static const std::regex kSignal("process rank ([0-9]+) .*exited on signal ([0-9]+)");
   std::smatch match;
@@ -30,13 +31,14 @@ std::string DeathIn(const std::string& text) {
   return KilledBy(match[1].str(), match[2].str());
 }
 
-// A folder whose files are in memory.
+// Returns a folder whose files are in memory, if there is one.
 std::filesystem::path SharedMemoryFolder() {
   const std::filesystem::path memory = "/dev/shm";
   return access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
 }
 
-// A port on which nobody listens, and that Linux assigns to nobody else for a while.
+// Returns a port on which no process listens, and which Linux does not assign to another for a
+// while.
 int FreePort() {
   const int end = socket(AF_INET, SOCK_STREAM, 0);
   CHECK(end >= 0);
@@ -57,21 +59,21 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
   const ScratchFolder shared(SharedMemoryFolder());
   ChildProcess mpirun{
       {"mpirun", "--oversubscribe", "-n", std::to_string(ranks)},
-      {// Ranks leave the processor to others by themselves (pauses.h): within MPI they would
-       // with locks held.
+      {// Ranks leave their CPU to others by themselves (pauses.h). MPI would do that while it holds
+       // locks.
        "OMPI_MCA_mpi_yield_when_idle=0",
        // A message of up to this many bytes leaves at once, whatever its receiver is doing.
        "OMPI_MCA_btl_vader_eager_limit=65536",
-       // mpirun names these files after its own process number, which another process may have,
-       // too, in a container that shares them.
+       // mpirun names its files after its own process number. Another process may have the same
+       // number, in a container that shares the folder of these files.
        "OMPI_MCA_btl_vader_backing_directory=" + shared.path(),
        "OMPI_MCA_orte_tmpdir_base=" + shared.path(),
-       // A collective keeps the memory that it allocates instead of asking for it each time.
+       // A collective keeps the memory that it allocates instead of asking for it again.
        "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=1099511627776",
        // In containers, the user is root.
        "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}};
   const bool fits = ranks <= ProcessorCount();
-  // Two ranks may share a core that runs two threads.
+  // Allows two ranks on a core that runs two threads.
   for (const char* word : {"--bind-to", fits ? "core:overload-allowed" : "none"}) {
     mpirun.command.emplace_back(word);
   }

@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// Where the processes of one run say that what they share lies.
+// Runs a few processes, and returns the folder that each of them names for what they share.
 std::vector<std::string> SharedFolders(int ranks) {
   std::vector<std::string> folders;
   const std::string command = "echo \"" + RankLine("$OMPI_MCA_btl_vader_backing_directory") + "\"";
@@ -22,8 +22,8 @@ std::vector<std::string> SharedFolders(int ranks) {
   return folders;
 }
 
-// Containers with memory in common number their processes alike, so that two mpirun there would
-// otherwise give the same names to what their ranks share.
+// In containers that share memory, two mpiruns may have the same process number, by which they
+// would otherwise name what their ranks share.
 TEST(RankLauncherTest, RunsShareNoFiles) {
   std::set<std::string> all;
   for (int run = 0; run < 2; ++run) {

@@ -21,7 +21,7 @@ bool IsMessage(Phase phase) {
   return phase == Phase::kSendForward || phase == Phase::kSendBackward;
 }
 
-// Whether a whole task is an exchange: its ops are collectives, or there are none.
+// Whether a task is nothing but an exchange: it has ops, and all of them are collectives.
 bool IsExchange(const Schedule& schedule, TaskId task) {
   const OpSequenceId op_sequence = schedule.op_sequence(task);
   if (op_sequence < 0 || schedule.ops(op_sequence).empty()) return false;
@@ -30,7 +30,7 @@ bool IsExchange(const Schedule& schedule, TaskId task) {
                      [&](OpId op) { return IsCollective(schedule.op(op).kind); });
 }
 
-// Ranks by device; -1 for devices that are not simulated.
+// Returns the rank of each device; -1 for devices that are not simulated.
 std::vector<int32_t> RanksOfDevices(const Schedule& schedule) {
   std::vector<int32_t> ranks;
   for (size_t r = 0; r < schedule.ranks().size(); ++r) {
@@ -83,7 +83,8 @@ class ProgramMaker {
     return step;
   }
 
-  // The group of its communicator that the rank is in; without one, all ranks of its lanes.
+  // Returns the group of the task's communicator to which the rank belongs; without a communicator,
+  // all ranks of its lanes.
   std::vector<int32_t> Peers(TaskId task) const {
     const int32_t communicator = schedule_.communicator(task);
     if (communicator < 0) return task_ranks_[task];
@@ -117,7 +118,7 @@ class ProgramMaker {
     }
   }
 
-  // Messages of one lane arrive one after another.
+  // Lets each message of a sender's lane wait for the one that is `window_` before it.
   void FollowChannels() {
     std::map<Lane, std::vector<int32_t>> received;
     for (int32_t s = 0; s < static_cast<int32_t>(program_.steps.size()); ++s) {
@@ -136,7 +137,7 @@ class ProgramMaker {
     for (const TaskId after : schedule_.successors(task)) {
       const int32_t step = step_of_[after];
       if (own >= 0 && step >= 0) {
-        // A message is received whenever it comes.
+        // A message is received whenever it comes, so its receiver waits for nothing before it.
         if (program_.steps[step].kind != StepKind::kReceive) Wait(program_.steps[own], step);
         continue;
       }
@@ -170,10 +171,10 @@ class ProgramMaker {
   const std::vector<int32_t> rank_of_;  // by device
   RankProgram program_;
   std::vector<std::vector<int32_t>> task_ranks_;
-  std::vector<int32_t> step_of_;  // by task; -1: of other ranks
+  std::vector<int32_t> step_of_;  // by task; -1: the rank has no part in it
 };
 
-// The entry of a task among those in ascending order.
+// Returns the entry of a task in a list in ascending order of task; nullptr if there is none.
 template <typename Entry>
 const Entry* FindTask(const std::vector<Entry>& entries, TaskId task) {
   const auto found =
@@ -212,7 +213,7 @@ RankProgram MakeRankProgram(const Schedule& schedule, int32_t rank, int window) 
 
 std::vector<int32_t> OpPeers(const Schedule& schedule, int32_t rank, const Op& op, uint8_t flags) {
   const RankInfo& own = schedule.ranks()[rank];
-  std::vector<int32_t> members;  // of the stage, or of the replica
+  std::vector<int32_t> members;  // of the stage in all replicas, or in this one
   for (size_t r = 0; r < schedule.ranks().size(); ++r) {
     const RankInfo& info = schedule.ranks()[r];
     const bool is_near = (flags & kExpertGroup) != 0 || info.replica == own.replica;

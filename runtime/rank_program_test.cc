@@ -23,7 +23,8 @@ Fabric Among(int ranks) {
   return fabric;
 }
 
-// Ranks with a compute lane and one that sends, each on the device of its number.
+// Ranks, each with a compute lane and a lane to the next stage. Each is on the device of the same
+// number.
 struct Ranks {
   Schedule::Builder builder;
   std::vector<Lane> compute, send;
@@ -75,7 +76,7 @@ TEST(RankProgramTest, BothEndsOfAMessageTakePartInIt) {
   EXPECT_EQ(receiver.StepOf(first), -1);
 }
 
-TEST(RankProgramTest, OneWhoHasNoPartInATaskHearsOfItsEnd) {
+TEST(RankProgramTest, ARankThatHasNoPartInATaskLearnsOfItsEnd) {
   Ranks ranks(3);
   const TaskId before = ranks.Pass(2);
   const TaskId after = ranks.Pass(0, {before});
@@ -96,7 +97,7 @@ TEST(RankProgramTest, MessagesOfALaneArriveNoMoreThanAWindowAhead) {
   const Schedule schedule = ranks.builder.Build();
   const RankProgram program = MakeRankProgram(schedule, 1, 2);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(StepOf(program, sends[i]).waits, i < 2 ? 0 : 1) << i;
-  // The sender's lane takes them one by one.
+  // The sender's lane sends them one by one.
   for (int i = 0; i < 5; ++i) {
     EXPECT_EQ(StepOf(MakeRankProgram(schedule, 0, 2), sends[i]).waits, i == 0 ? 0 : 1) << i;
   }
@@ -119,9 +120,9 @@ TEST(RankProgramTest, AServerIsRefused) {
   EXPECT_THROW(MakeRankProgram(schedule, 0), InputError);
 }
 
-// Two tensor ranks, two context ranks, two replicas: ranks of a replica count tensor ranks
-// first.
-TEST(RankProgramTest, OpsOfABlockRunAmongRanksOfTheirDimension) {
+// Two tensor ranks, two context ranks and two replicas. Within a replica, tensor ranks are
+// adjacent.
+TEST(RankProgramTest, CollectivesAmongOpsRunAmongTheRanksOfTheirDimension) {
   Schedule::Builder builder;
   for (int32_t r = 0; r < 8; ++r) builder.AddRank({.device = r, .stage = 0, .replica = r / 4});
   const Schedule schedule = builder.Build();

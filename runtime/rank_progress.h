@@ -1,4 +1,4 @@
-// RankProgress: which steps of a rank's program have ended, and which may begin.
+// RankProgress: keeps track of which steps of a rank's program have ended, and which may begin.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ class RankProgress {
   // The program must outlive it.
   explicit RankProgress(const RankProgram& program);
 
-  // A step to be computed that may begin and was not handed out yet.
+  // Returns a compute step that may begin and was not returned before; no value if there is none.
   std::optional<int32_t> TakeCompute();
-  // All such steps that exchange.
+  // Returns all exchanges that may begin and were not returned before.
   std::vector<int32_t> TakeExchanges();
   bool AllEnded() const { return left_ == 0; }
 

@@ -1,4 +1,4 @@
-// For tests whose ranks run the test program itself.
+// Helpers for tests whose ranks run the test program itself.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace stagecraft {
 
-// Runs this program under mpirun as `ranks` processes; what its ranks print as a RankLine() goes to
+// Runs this program under mpirun as `ranks` processes; what they print as a RankLine() goes to
 // stderr.
 inline LaunchEnd LaunchSelf(int ranks) {
   std::array<char, 4096> self = {};
@@ -22,7 +22,8 @@ inline LaunchEnd LaunchSelf(int ranks) {
                      [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
 }
 
-// The result of main(): of rank() in a rank, else of all tests.
+// Returns the result of main(): that of `rank` in a process that LaunchSelf() started, otherwise
+// that of all tests.
 inline int RunRankOrTests(int argc, char** argv, int (*rank)()) {
   if (argc > 1 && std::string(argv[1]) == "--rank") return rank();
   testing::InitGoogleTest(&argc, argv);

@@ -7,7 +7,7 @@
 namespace stagecraft {
 
 ScratchFolder::ScratchFolder(const std::filesystem::path& parent) {
-  // Six characters that mkdtemp() replaces.
+  // mkdtemp() replaces the last six characters.
   std::string name = (parent / "stagecraft-").string() + std::string(6, 'X');
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name);
   path_ = name;

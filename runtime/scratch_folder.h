@@ -6,8 +6,8 @@
 
 namespace stagecraft {
 
-// An empty folder of its own, removed with everything in it when the object ends. Throws
-// std::runtime_error if none can be made.
+// Makes an empty folder, and removes it with everything in it when the object is destroyed. The
+// constructor throws std::runtime_error if it cannot make one.
 class ScratchFolder {
  public:
   explicit ScratchFolder(

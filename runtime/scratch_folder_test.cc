@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-TEST(ScratchFolderTest, GoesWithItsObject) {
+TEST(ScratchFolderTest, TheFolderIsRemovedWithItsObject) {
   std::string path;
   {
     const ScratchFolder folder(testing::TempDir()), other(testing::TempDir());
@@ -22,7 +22,7 @@ TEST(ScratchFolderTest, GoesWithItsObject) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(ScratchFolderTest, WantsAFolderToLieIn) {
+TEST(ScratchFolderTest, AParentThatDoesNotExistIsRefused) {
   EXPECT_THROW(ScratchFolder(testing::TempDir() + "/none"), std::runtime_error);
 }
 

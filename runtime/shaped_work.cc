@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// Calls f(task, op) for all that a rank takes part in.
+// Calls f(task, op) for each op of the tasks that a rank takes part in.
 template <typename F>
 void ForEachOp(const Schedule& schedule, const RankProgram& program, F f) {
   for (const RankStep& step : program.steps) {

@@ -1,4 +1,4 @@
-// ShapedWork: every op of a rank's tasks, at its shape, on data without meaning.
+// ShapedWork: runs every op of a rank's tasks at its shape, on data without meaning.
 #pragma once
 
 #include <map>
@@ -14,12 +14,13 @@ namespace stagecraft {
 
 class ShapedWork : public RankWork {
  public:
-  // The schedule must outlive it. Memory: that of HostOps, and that of the largest exchange of
-  // every lane on which the rank sends or receives, as often as exchanges may be in flight at once.
+  // Allocates the memory of HostOps, and for every lane on which the rank sends or receives as many
+  // buffers as exchanges may be in flight at once, each of the size of the largest. The schedule
+  // must outlive the object.
   ShapedWork(const Schedule& schedule, const RankProgram& program);
 
   void Run(TaskId task, int index) override;
-  // The buffers of a lane in rotation, so that no two exchanges in flight share one.
+  // Returns the buffers of a lane in rotation, so that no two exchanges in flight share one.
   std::span<float> Buffer(TaskId task, int index) override;
 
  private:

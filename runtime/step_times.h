@@ -1,4 +1,4 @@
-// StepTimes: makes a timeline from what the ranks of an executed training step saw.
+// StepTimes: makes a timeline from the times that the ranks of an executed training step recorded.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,26 @@
 
 namespace stagecraft {
 
-// When a rank's part in a task began and ended, since all ranks began the step.
+// When a rank's part in a task began and ended, as the time since all ranks began the training
+// step.
 struct StepRecord {
   Duration start, end;
 };
 
-// A task begins when the last rank that holds a lane for it begins it, but never before what it
-// waits for has ended. It ends when the last rank has computed its part; a message ends when it was
-// received, a collective when the first rank knows that it is over.
+// Makes the timeline. A task begins when the last rank that holds a lane for it begins it, but not
+// before everything that it waits for has ended. It ends when the last rank has computed its part;
+// a message ends when it has been received, a collective when the first rank notices that it is
+// over.
 class StepTimes {
  public:
   explicit StepTimes(const Schedule& schedule);
 
-  // Adds the records of one rank of this process, by step of its program.
+  // Adds what one rank of this process recorded; `records` has an entry for each step of its
+  // program.
   void Add(const RankProgram& program, std::span<const StepRecord> records);
 
-  // Makes the timeline with what other processes added: `most` leaves, element by element, the
-  // maximum over all processes. To be called once.
+  // Makes the timeline from these and the records that other processes added. `most` must replace
+  // each element by its maximum over all processes. May be called only once.
   using Most = std::function<void(std::span<int64_t> values)>;
   Timeline Join(const Most& most);
 
@@ -38,8 +41,8 @@ class StepTimes {
   std::vector<int64_t> start_, end_, minus_first_end_;  // by task, in ns
 };
 
-// Moves starts and ends, by task, where necessary, to when everything for which a task waits has
-// ended. The schedule must have no circles.
+// Returns a timeline with these starts and ends of tasks, moved where necessary to when everything
+// for which a task waits has ended. The dependencies of the schedule must not form a circle.
 Timeline SettleTimes(const Schedule& schedule, std::vector<Duration> start,
                      std::vector<Duration> end);
 

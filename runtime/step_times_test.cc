@@ -28,7 +28,7 @@ struct TwoRanks {
 
 void Alone(std::span<int64_t>) {}
 
-// What ranks saw is moved as little as makes a timeline of the schedule of it.
+// Recorded times are moved no further than necessary to make a timeline of the schedule.
 TEST(SettleTimesTest, NothingBeginsBeforeWhatItWaitsForHasEnded) {
   TwoRanks ranks;
   const TaskId first = ranks.Add({ranks.first});
@@ -66,7 +66,7 @@ TEST(StepTimesTest, PassesEndWithTheLastRankAndCollectivesWithTheFirst) {
   for (int r = 0; r < 2; ++r) both.Add(MakeRankProgram(schedule, r), seen[r]);
   expect(both.Join(Alone));
 
-  // A process a rank: each hears the most of all.
+  // With one process for each rank, each process gets the maximum over all.
   std::vector<std::vector<int64_t>> other;
   StepTimes second(schedule);
   second.Add(MakeRankProgram(schedule, 1), seen[1]);

@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// Keys of groups that are no kind of lane.
+// Keys of groups that belong to no kind of lane.
 constexpr int32_t kMessageKey = 1000, kWordKey = 2000000000;
 
 class StreamProgramMaker {
@@ -48,7 +48,7 @@ class StreamProgramMaker {
   }
 
  private:
-  // A rank's part in a task, and how many ops of it are queued.
+  // A rank's part in a task, with the number of its ops that are already queued.
   struct Part {
     int32_t rank = -1;
     int32_t step = -1;
@@ -56,8 +56,8 @@ class StreamProgramMaker {
   };
   struct StepState {
     int waits = 0;
-    std::vector<int32_t> events;  // to wait for
-    std::vector<int32_t> beside;  // ends of overlapped collectives, which it has not waited for
+    std::vector<int32_t> events;  // for which it waits
+    std::vector<int32_t> beside;  // ends of overlapped collectives for which it has not yet waited
     bool is_ended = false;
   };
 
@@ -73,7 +73,8 @@ class StreamProgramMaker {
     }
   }
 
-  // The streams of the lanes that the rank holds for a task; what it does is queued on the first.
+  // Returns the streams of the lanes that the rank holds for a task; its commands are queued on the
+  // first.
   std::vector<int32_t> StreamsOf(const Part& part) {
     std::vector<int32_t> streams;
     for (const Lane lane : schedule_.lanes(StepOf(part).task)) {
@@ -101,13 +102,14 @@ class StreamProgramMaker {
   const Op& OpOf(TaskId task, int index) const {
     return schedule_.op(schedule_.ops(schedule_.op_sequence(task))[index]);
   }
-  // Collectives run beside the op after them if the op sequence says so and there is one.
+  // Whether a collective overlaps the op after it, because the op sequence says so and there is
+  // such an op.
   bool Overlaps(TaskId task, int index) const {
     const uint8_t flags = schedule_.flags(schedule_.op_sequence(task))[index];
     return (flags & kOverlapsNext) != 0 && index + 1 < OpCount(task);
   }
 
-  // Queues commands up to a collective to which others have not come yet, or to the end.
+  // Queues commands up to a collective at which not all members have arrived, or up to the end.
   void Continue(Part part) {
     const RankStep& step = StepOf(part);
     if (step.kind == StepKind::kSend) return Send(part);
@@ -117,7 +119,7 @@ class StreamProgramMaker {
       int last = part.op;
       while (last < ops && !IsCollective(OpOf(step.task, last).kind)) ++last;
       if (last > part.op) {
-        // Only its neighbour runs beside a collective.
+        // Only the op right after a collective overlaps it.
         if (!StateOf(part).beside.empty()) last = part.op + 1;
         Add({CommandKind::kRun, stream, -1, step.task, part.op, last});
         part.op = last;
@@ -133,7 +135,8 @@ class StreamProgramMaker {
     for (const int32_t event : std::exchange(StateOf(part).beside, {})) writer_.Wait(stream, event);
   }
 
-  // The ranks of a collective, under a key of their own for each kind of lane.
+  // Returns the group of a collective; groups of the same ranks on different kinds of lanes have
+  // different keys.
   int32_t CollectiveGroup(const Part& part) {
     const RankStep& step = StepOf(part);
     const Op& op = OpOf(step.task, part.op);
@@ -160,7 +163,8 @@ class StreamProgramMaker {
     }
   }
 
-  // Members may be at different places of different tasks.
+  // Queues a collective of members that have all arrived; it may be an op of a different task for
+  // each of them.
   void Share(std::span<const Part> members, int32_t group) {
     if (members.size() == 1) return;
     std::vector<int32_t> streams;
@@ -227,7 +231,7 @@ class StreamProgramMaker {
     for (const int32_t other : StepOf(part).signals) Signal(part, other);
   }
 
-  // Releases steps of the same rank.
+  // Releases the steps of the same rank that wait for this one.
   void Release(const Part& part) {
     StateOf(part).is_ended = true;
     for (const int32_t next : StepOf(part).next) {
@@ -240,7 +244,7 @@ class StreamProgramMaker {
     if (--state.waits == 0) OfferIfReady(part);
   }
 
-  // Releases steps of a rank that takes no part in the task.
+  // Releases the steps of another rank, which takes no part in the task, that wait for its end.
   void Signal(const Part& part, int32_t other) {
     const TaskId task = StepOf(part).task;
     const AwaitedSignal* const awaited = program_.ranks[other].SignalOf(task);
@@ -272,9 +276,9 @@ class StreamProgramMaker {
   const bool is_one_process_;
   StreamProgram program_;
   StreamWriter writer_{program_};
-  std::vector<std::vector<StepState>> states_;  // as StreamProgram::steps
+  std::vector<std::vector<StepState>> states_;  // indexed like StreamProgram::steps
   std::deque<Part> ready_;
-  std::map<int32_t, std::vector<Part>> arrived_;  // at a collective, by group
+  std::map<int32_t, std::vector<Part>> arrived_;  // those at a collective, by group
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ Fabric Among(int ranks) {
   return fabric;
 }
 
-// Ranks of one stage with a compute lane and one that sends.
+// Ranks of one stage, each with a compute lane and a lane to the next stage.
 struct Ranks {
   Schedule::Builder builder;
   std::vector<Lane> compute, send;
@@ -45,7 +45,8 @@ struct Ranks {
     builder.SetCommunicator(task, builder.AddCommunicator({{from, to}}));
     return task;
   }
-  // A GEMM, an all-reduce among both ranks, a GEMM; the all-reduce may overlap the last.
+  // Returns the ops GEMM, all-reduce among both ranks, GEMM, GEMM; `flags` are those of the
+  // all-reduce.
   OpSequenceId ReducedOpSequence(uint8_t flags) {
     const OpId ops[] = {
         builder.AddOp(Op::Gemm(DType::kBf16, 8, 8, 8)),
@@ -71,11 +72,11 @@ TEST(StreamProgramTest, AMessageInOneProcessIsACopyThatItsReceiverWaitsFor) {
   EXPECT_EQ(program.streams.size(), 3u);  // two compute lanes and one that sends
   EXPECT_EQ(Count(program.commands, CommandKind::kCopy), 1);
   const std::vector<Command> receiver = CommandsOf(program, 1);
-  ASSERT_EQ(receiver.size(), 3u);  // waits, begins, ends
+  ASSERT_EQ(receiver.size(), 3u);  // the wait, the begin and the end
   EXPECT_EQ(receiver[0].kind, CommandKind::kWait);
   EXPECT_EQ(receiver[0].event, program.steps[0][program.ranks[0].StepOf(send)].end);
   EXPECT_EQ(receiver[1].event, program.steps[1][program.ranks[1].StepOf(second)].begin);
-  // What the receiver knows of the message is what the sender does.
+  // The receiver takes the sender's events for the begin and the end of the message.
   EXPECT_EQ(program.steps[1][program.ranks[1].StepOf(send)].end, receiver[0].event);
 }
 
@@ -90,7 +91,7 @@ TEST(StreamProgramTest, AMessageBetweenProcessesHasTwoEndsInAGroup) {
   EXPECT_EQ(Count(CommandsOf(program, 1), CommandKind::kReceive), 1);
 }
 
-TEST(StreamProgramTest, OneWhoHasNoPartInATaskHearsOfItsEnd) {
+TEST(StreamProgramTest, ARankThatHasNoPartInATaskLearnsOfItsEnd) {
   Ranks ranks(3);
   ranks.Pass({0}, {ranks.Pass({2})});
   const Schedule schedule = ranks.builder.Build();
@@ -102,7 +103,7 @@ TEST(StreamProgramTest, OneWhoHasNoPartInATaskHearsOfItsEnd) {
   EXPECT_EQ(Count(CommandsOf(one, 0), CommandKind::kWait), 1);
 }
 
-// Ops that each stream runs, by its kind.
+// Returns the ops that each stream of a rank runs, by the kind of the stream.
 std::map<StreamKind, std::vector<int>> OpsOf(const StreamProgram& program, int32_t rank) {
   std::map<StreamKind, std::vector<int>> ops;
   for (const Command& command : CommandsOf(program, rank)) {
@@ -126,7 +127,7 @@ TEST(StreamProgramTest, CollectivesAmongOpsAreRunInTurnOrBesideTheNext) {
       EXPECT_EQ(ops.at(StreamKind::kLane),
                 overlaps ? (std::vector<int>{0, 2, 3}) : (std::vector<int>{0, 1, 2, 3}));
       EXPECT_EQ(ops.count(StreamKind::kBeside), overlaps ? 1u : 0u);
-      // All that is beside an op has ended when the op after it begins.
+      // A collective that overlaps an op has ended when the op after that begins.
       for (uint64_t seed = 0; seed < 20; ++seed) {
         FakeStreams streams(program, processes, Queues::kOneAStream);
         int shared = 0, at_last = -1;
@@ -141,7 +142,8 @@ TEST(StreamProgramTest, CollectivesAmongOpsAreRunInTurnOrBesideTheNext) {
                                     }
                                   }),
                   "");
-        // Two halves of an all-reduce for each of two ranks; or one collective of both.
+        // In one process, two halves of an all-reduce for each of two ranks; otherwise the
+        // all-reduce of each.
         EXPECT_EQ(at_last, processes == Processes::kOne ? 4 : 2) << seed;
       }
     }
@@ -157,7 +159,7 @@ TEST(StreamProgramTest, TasksInACircleAreRefused) {
   EXPECT_THROW(MakeStreamProgram(schedule, Processes::kOne), InputError);
 }
 
-TEST(StreamProgramTest, AMessageToNobodyIsRefused) {
+TEST(StreamProgramTest, AMessageWithoutAReceiverIsRefused) {
   Ranks ranks(1);
   ranks.builder.Add({&ranks.send[0], 1}, {}, -1, {.rank = 0, .phase = Phase::kSendForward});
   const Schedule schedule = ranks.builder.Build();

@@ -1,5 +1,5 @@
-// StreamWriter: adds commands, and the streams, groups and events that they name, to a
-// StreamProgram.
+// StreamWriter: adds commands to a StreamProgram, with the streams, groups and events that they
+// name.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class StreamWriter {
   // The program must outlive it.
   explicit StreamWriter(StreamProgram& program) : program_(program) {}
 
-  // Equal infos give the same stream.
+  // Returns the id of a stream, which is the same for equal infos.
   int32_t StreamOf(const StreamInfo& info) {
     const auto key = std::tuple(info.kind, info.rank, info.lane, info.peer);
     const auto [entry, is_new] =
@@ -36,18 +36,18 @@ class StreamWriter {
   const StreamGroup& group(int32_t id) const { return program_.groups[id]; }
 
   void Add(const Command& command) { program_.commands.push_back(command); }
-  // Records a new event.
+  // Records a new event and returns its id.
   int32_t Record(int32_t stream) {
     recorded_on_.push_back(stream);
     Add({.kind = CommandKind::kRecord, .stream = stream, .event = program_.events});
     return program_.events++;
   }
-  // A stream has passed its own events anyway, so it need not wait for them.
+  // Lets a stream wait for an event, unless the stream itself recorded it and so has passed it.
   void Wait(int32_t stream, int32_t event) {
     if (recorded_on_[event] == stream) return;
     Add({.kind = CommandKind::kWait, .stream = stream, .event = event});
   }
-  // Each of the streams goes on when all have come to this point.
+  // Lets each of the streams go on when all of them have reached this point.
   void MeetOn(std::span<const int32_t> streams) {
     std::vector<int32_t> events;
     for (const int32_t stream : streams) events.push_back(Record(stream));

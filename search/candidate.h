@@ -1,4 +1,4 @@
-// PlanRanker: makes and simulates the plans of a space.
+// PlanRanker: simulates the plans of a space; MakeCandidate() makes them.
 #pragma once
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
@@ -16,22 +16,26 @@
 
 namespace stagecraft {
 
-// The plan with the passes that it runs; no value if it cannot be made, or if its pipeline schedule
-// needs more memory than it may use. May be called from any thread.
+// Returns plan `index` of a space with the passes that it runs; no value if the plan cannot be
+// made, or if its pipeline schedule needs more memory than it may use. May be called from any
+// thread.
 std::optional<Plan> MakeCandidate(const SearchProblem& problem, const PlanSpace& space,
                                   size_t index);
 
-// Verdicts on plans of one problem, which must outlive it. May be called from any thread.
+// PlanRanker evaluates the plans of one problem, which must outlive it. Its methods may be called
+// from any thread.
 class PlanRanker {
  public:
   explicit PlanRanker(const SearchProblem& problem);
 
-  // The verdict of an Evaluator: without a time if memory does not suffice, and without
-  // fragmentation if tensors alone do not fit. Precondition: the passes of the plan are known.
+  // Returns the plan with the evaluation of an Evaluator and its score. The evaluation has no time
+  // if memory does not suffice, and its memory leaves fragmentation out if tensors alone do not
+  // fit. Precondition: the passes of the plan are known.
   RankedPlan Rank(Plan plan);
-  // What a plan that does not fit needs at least, including fragmentation.
+  // Returns the evaluation, including fragmentation, of a plan that does not fit.
   Evaluation Misfit(const Plan& plan);
-  // What any plan needs, including fragmentation; nothing is simulated.
+  // Returns the memory that a plan needs, including fragmentation, whether it fits or not. Does not
+  // simulate it.
   std::vector<StageMemory> Memory(const Plan& plan);
 
  private:
@@ -39,7 +43,7 @@ class PlanRanker {
   tbb::enumerable_thread_specific<Evaluator> evaluators_;
 };
 
-// The summary of a plan that was evaluated, as plan `index` of a space.
+// Returns the summary of a plan that was evaluated and is plan `index` of a space.
 SeenPlan SeenPlanOf(const RankedPlan& ranked, size_t index);
 
 }  // namespace stagecraft

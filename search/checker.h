@@ -1,4 +1,4 @@
-// Checks what a search returns as if nothing were known about it.
+// Checks a plan that a search returns without relying on anything that the search computed.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace stagecraft {
 
-// One sentence for each way in which a returned plan is not what the search says: it cannot be
-// lowered, does not fit, is not what was asked for, or its simulation from nothing gives another
-// time, memory or score. Costs one simulation.
+// Returns one sentence for each way in which a returned plan is not what the search says: the plan
+// cannot be lowered, does not fit, or is not what was asked for, or a simulation from scratch gives
+// another time, memory or score. Costs one simulation.
 std::vector<std::string> FindErrors(const SearchProblem& problem, const RankedPlan& ranked);
 
 }  // namespace stagecraft

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostTypesInEveryOrder = 3;
 
-// The devices of the groups for which `is_wanted`, in order.
+// Returns the devices of the groups for which is_wanted(group) holds, in order.
 template <typename IsWanted>
 std::vector<int> DevicesWhere(const Cluster& cluster, IsWanted is_wanted) {
   std::vector<int> devices;
@@ -28,7 +28,7 @@ std::vector<int> DevicesWhere(const Cluster& cluster, IsWanted is_wanted) {
   return devices;
 }
 
-// The devices of one kind by node type, in the order of the cluster.
+// Returns the devices of one kind by node type, in the order of the cluster.
 std::vector<std::vector<int>> DevicesByType(const Cluster& cluster, const DeviceKinds& kinds,
                                             int kind) {
   const std::vector<Cluster::NodeGroup>& groups = cluster.groups();
@@ -45,9 +45,10 @@ std::vector<std::vector<int>> DevicesByType(const Cluster& cluster, const Device
   return types;
 }
 
-// All devices of one kind and, if its nodes are of several types, those of each type, and all of
-// them type after type in every order: plans use the first devices of a list, so a plan that needs
-// whole types and part of another does not depend on the order of the cluster.
+// Returns lists of devices of one kind: all of them and, if their nodes are of several types, those
+// of each type, and all of them type after type in every order. Plans use the first devices of a
+// list, so with these lists a plan that needs whole types and part of another does not depend on
+// the order of the cluster.
 std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds& kinds, int kind) {
   std::set<std::vector<int>> parts{
       DevicesWhere(cluster, [&](int group) { return kinds.of_groups[group] == kind; })};
@@ -64,7 +65,7 @@ std::set<std::vector<int>> PartsOfKind(const Cluster& cluster, const DeviceKinds
   return parts;
 }
 
-// Adds equal stages on each of these parts of a kind.
+// Adds a space of equal stages on each of these parts of a kind.
 void AddEqualStages(const SearchProblem& problem, const DeviceKinds& all, int kind,
                     std::vector<std::unique_ptr<PlanSpace>>& spaces) {
   const auto memo = std::make_shared<LayerTimesMemo>(problem);

@@ -1,4 +1,4 @@
-// DegreeSpace::ChoicesOf().
+// Implements DegreeSpace::ChoicesOf().
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// The choices of one family.
+// ChoiceEnumeration lists the choices of one family.
 class ChoiceEnumeration {
  public:
   ChoiceEnumeration(const SearchProblem& problem, const std::vector<int>& devices,
@@ -45,8 +45,8 @@ class ChoiceEnumeration {
   }
 
  private:
-  // Plans on the first devices of the list need only one of the rank orders that make no
-  // difference. For other devices it is not known which orders make one.
+  // For plans on the first devices of the list, one of several equivalent rank orders is enough.
+  // For other devices it is not known which orders are equivalent.
   std::vector<uint8_t> RankOrders() const {
     if (!family_.part.devices.is_whole()) {
       std::vector<uint8_t> all(rank_orders_.size());
@@ -85,7 +85,7 @@ class ChoiceEnumeration {
   bool is_even() const { return problem_.given.global_batch % family_.data == 0; }
 
   void AddMicroBatches(DegreeChoice choice) {
-    // Replicas that take unequally many micro-batches cannot share experts.
+    // Replicas that take different numbers of micro-batches cannot share experts.
     if (!is_even() && choice.expert > 1) return;
     const int64_t batch = problem_.given.global_batch;
     const int64_t whole = is_even() ? batch / choice.data : batch;
@@ -124,7 +124,8 @@ class ChoiceEnumeration {
     const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
     if (choices_.chunks.empty() && choice.chunks > LeastChunks(pipeline_schedule) && !divides)
       return false;
-    // The micro-batches of a replica or, if these differ by one, the least and the most of them.
+    // The number of micro-batches of a replica or, if replicas differ by one, the least and the
+    // most.
     const int64_t all = problem_.given.global_batch / choice.micro_batch;
     const auto least = static_cast<int>(all / choice.data);
     const auto most = static_cast<int>((all + choice.data - 1) / choice.data);

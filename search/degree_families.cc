@@ -1,4 +1,4 @@
-// The parts and families of DegreeSpace.
+// Implements the parts and families of DegreeSpace.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,9 +17,10 @@ namespace {
 constexpr int kMostContext = 16;
 constexpr int64_t kLeastTokens = 256;  // of a sample on a rank, if nothing is asked for
 
-// Plans on fewer devices of a part than this are plans of another part, too. A part that takes some
-// devices of each node begins like the whole list up to the first node that it does not take
-// entirely; a part that begins at a later node is new only if it reaches nodes of a second type.
+// Returns the least number of devices for which the plans of a part are not plans of another part,
+// too. A part that takes some devices of each node begins like the whole list up to the first node
+// that it does not take entirely; a part that begins at a later node is new only if it reaches
+// nodes of a second type.
 int LeastDevices(const DeviceOrders& orders, const DevicePart& part) {
   if (part.is_whole()) return 1;
   const std::vector<int> all = orders.NodeDevices({part.first_node, 0});
@@ -31,7 +32,8 @@ int LeastDevices(const DeviceOrders& orders, const DevicePart& part) {
   return std::accumulate(taken.begin(), taken.begin() + enough, 1);
 }
 
-// How many devices plans of a part may use, the most first; only numbers that no other part has.
+// Returns how many devices the plans of a part may use, the most first; only numbers for which
+// these plans are not plans of another part, too.
 std::vector<int> CountsOf(const DeviceOrders& orders, const DevicePart& part, DeviceCounts which) {
   std::vector<int> ends;  // of the first node, of the first two, ...
   for (const int devices : orders.NodeDevices(part)) {
@@ -51,7 +53,7 @@ std::vector<int> CountsOf(const DeviceOrders& orders, const DevicePart& part, De
   return counts;
 }
 
-// How a stage of a problem may be divided.
+// StageDivision lists the ways to divide a stage.
 class StageDivision {
  public:
   explicit StageDivision(const SearchProblem& problem)
@@ -87,7 +89,7 @@ class StageDivision {
     return FindTensorError(workload_, tensor).empty() && (tensor == 1 || !workload_.is_profile());
   }
 
-  // With sequence parallelism, and without.
+  // Returns whether to try plans with sequence parallelism, without it, or both.
   std::vector<bool> TokenSplits(int tensor) const {
     const PlanDegrees& given = problem_.given;
     if (given.sequence_parallel >= 0 || tensor == 1) return {given.sequence_parallel != 0};
@@ -108,7 +110,7 @@ class StageDivision {
   const Choices& choices_;
 };
 
-// The families of a part.
+// FamilyEnumeration lists the families of a part.
 class FamilyEnumeration {
  public:
   FamilyEnumeration(const SearchProblem& problem, const DeviceOrders& orders,
@@ -201,8 +203,8 @@ std::vector<DegreePart> DegreeSpace::Parts() const {
   std::vector<DevicePart> devices{{}};
   if (problem_.choices.device_counts == DeviceCounts::kAny) {
     const std::vector<int> nodes = orders_.NodeDevices({});
-    // A part that leaves devices out only in the last node has the first devices of the list, as
-    // the whole list has.
+    // A part that leaves devices out only in the last node consists of the first devices of the
+    // list, and plans of the whole list use such devices already.
     int most = 0;
     for (size_t node = 0; node + 1 < nodes.size(); ++node) most = std::max(most, nodes[node]);
     for (int some = most - 1; some > 0; --some) devices.push_back({0, some});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostNodeDevices = 64;  // the most that LinkOrder takes
 
-// The part of a plan that lies on each node of `devices` devices.
+// Returns the shape of the part of a plan that lies on each node of `devices` devices.
 GroupShape OnNode(const GroupShape& all, int devices) {
   GroupShape shape;
   int left = devices;
@@ -28,8 +28,8 @@ GroupShape OnNode(const GroupShape& all, int devices) {
   return shape;
 }
 
-// Every order of the sorts for which any of these shapes has groups, with the other sorts behind
-// them.
+// Returns every order of the sorts for which any of these shapes has groups, followed by the other
+// sorts.
 std::vector<SortOrder> SortOrders(const std::vector<GroupShape>& shapes) {
   std::array<int, kGroupSorts> most{};
   for (const GroupShape& shape : shapes) {
@@ -216,8 +216,7 @@ std::vector<int> DeviceOrders::InOrder(const Node& node, const GroupShape& shape
     return {node.devices.begin(), node.devices.begin() + shape.ranks()};
   }
   std::vector<int> ordered = alike.links->Best(shape, sorts).devices;
-  // The devices found are those of the node that is joined alike: take the ones in the same places
-  // of this node.
+  // These are devices of the alike node; take those in the same places of this node.
   for (int& device : ordered) {
     const auto found = std::find(alike.devices.begin(), alike.devices.end(), device);
     device = node.devices[found - alike.devices.begin()];

@@ -1,4 +1,4 @@
-// Lists from which searches choose.
+// Makes the lists of values that a search tries.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace stagecraft {
 
-// The divisors of a positive number, ascending.
+// Returns the divisors of a positive number that are at most `most`, ascending.
 template <typename T>
 std::vector<T> Divisors(T number, T most) {
   std::vector<T> divisors;
@@ -17,7 +17,7 @@ std::vector<T> Divisors(T number, T most) {
   return divisors;
 }
 
-// What was asked for, or the usual choice if nothing was.
+// Returns the values that were asked for, or the usual ones if none were.
 template <typename T>
 std::vector<T> Or(const std::vector<T>& given, std::vector<T> usual) {
   return given.empty() ? std::move(usual) : given;

@@ -22,7 +22,7 @@
 namespace stagecraft {
 namespace {
 
-// What is enumerated, independent of the cost model.
+// What has been enumerated, which does not depend on the cost model.
 struct Enumerated {
   Enumerated(const SearchProblem& problem, std::vector<int> devices)
       : degrees(problem, std::move(devices)), group_count(problem.cluster.groups().size()) {
@@ -31,7 +31,7 @@ struct Enumerated {
     }
   }
 
-  // The first devices of a part, by node group of the cluster.
+  // Returns how many of the first `count` devices of a part are in each node group of the cluster.
   std::vector<int> GroupDevices(const DevicePart& part, int count) const {
     std::vector<int> by_group(group_count);
     int begin = 0;
@@ -42,7 +42,7 @@ struct Enumerated {
     return by_group;
   }
 
-  // Devices of one node group, for ranks up to `end`.
+  // Consecutive ranks, up to `end`, whose devices are in one node group.
   struct Run {
     int group = 0;
     int end = 0;
@@ -74,7 +74,7 @@ class EqualStages : public PlanSpace {
         divisions_(all_->degrees.StageDegrees()),
         rows_(RowsOf(all_->degrees.devices())) {}
 
-  // Begins with all plans, undivided.
+  // Begins with one branch for each part.
   void AddParts() {
     for (const DegreePart& part : all_->degrees.Parts()) {
       Push({.least_score = BoundOf(part), .part = part, .family = {}});
@@ -155,19 +155,20 @@ class EqualStages : public PlanSpace {
   }
 
  private:
-  // Consecutive devices, from this one on.
+  // `count` consecutive devices, from `device` on.
   struct DeviceRow {
     int device = 0;
     int count = 0;
   };
-  // Plans that are not enumerated yet: those of a part or, if one is given, of a family.
+  // Plans that are not enumerated yet: those of the part or, if there is a family, those of the
+  // family.
   struct Branch {
     double least_score = 0;
     DegreePart part;
     std::optional<DegreeFamily> family;
     int64_t number = 0;  // in the order in which branches are found
 
-    // In a heap the least score is on top, among equals the first.
+    // Orders a heap so that the least score is on top, among equals the first.
     friend bool operator<(const Branch& a, const Branch& b) {
       return a.least_score != b.least_score ? a.least_score > b.least_score : a.number > b.number;
     }
@@ -199,8 +200,8 @@ class EqualStages : public PlanSpace {
         LeastScore(problem(), least, all_->GroupDevices(family.part.devices, family.devices));
     Push({.least_score = std::max(own, branch.least_score), .part = branch.part, .family = family});
   }
-  // A lower bound for the plans of a part. A bound of the step time falls with the number of
-  // devices, so that of the most devices holds for all; a bound of the cost may be least for any
+  // Returns a lower bound for the plans of a part. A bound of the step time falls with the number
+  // of devices, so that of the most devices holds for all; a bound of the cost may be least for any
   // number of them.
   double BoundOf(const DegreePart& part) {
     std::vector<int> counts = all_->degrees.CountsOf(part.devices);
@@ -219,7 +220,8 @@ class EqualStages : public PlanSpace {
     }
     return bound;
   }
-  // For plans whose ranks take these devices, which are a list of the DegreeSpace.
+  // Returns the bound for plans whose ranks take these devices, which are a list of the
+  // DegreeSpace.
   StepBound& BoundOn(const std::vector<int>& devices) {
     return bounds_.try_emplace(&devices, problem(), devices, *memo_).first->second;
   }
@@ -230,7 +232,7 @@ class EqualStages : public PlanSpace {
   const std::vector<DegreeFamily> divisions_;
   const std::vector<DeviceRow> rows_;                    // of all devices, in order
   std::map<const std::vector<int>*, StepBound> bounds_;  // by list
-  int64_t branches_ = 0;                                 // so far
+  int64_t branches_ = 0;                                 // branches found so far
   std::array<std::priority_queue<Branch>, std::size(kScheduleClasses)> rest_;  // by class
 };
 

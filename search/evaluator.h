@@ -1,4 +1,4 @@
-// Evaluator: verdicts on many plans for one workload and cluster.
+// Evaluator: evaluates many plans of one workload on one cluster.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace stagecraft {
 
-// Gives the verdict of SimulateStep(), to the bit, for less work:
+// Evaluator gives the evaluation of SimulateStep(), to the bit, for less work:
 //  - Of a step that repeats itself only as much is simulated as proves that it does (repetition.h).
 //  - What plans have in common is remembered: a plan that differs from earlier ones in a few stages
 //    costs those stages and the replay.
 //
-// Not thread-safe: use one evaluator for each thread. The plans that it saw before make no
-// difference to a verdict.
+// It is not thread-safe: use one evaluator for each thread. The plans that it evaluated before make
+// no difference to an evaluation.
 class Evaluator {
  public:
   // All arguments must outlive it. The model should be a MemoModel, since it is asked for the same
@@ -29,23 +29,25 @@ class Evaluator {
   Evaluator(const Workload& workload, const Cluster& cluster, const CostModel& model,
             const SimulationOptions& options = {});
 
-  // If memory does not suffice nothing is simulated, and no time is known. Preconditions: the plan
-  // has no FindErrors(), and its passes are known if its pipeline schedule depends on costs
-  // (WithPassOrders()).
+  // Returns the evaluation of a plan; it has no time if memory does not suffice, because then
+  // nothing is simulated. Preconditions: FindErrors() of the plan is empty, and its passes are
+  // known if its pipeline schedule depends on costs (WithPassOrders()).
   Evaluation Evaluate(const Plan& plan);
 
-  // The memory of a plan whose passes are known, whether it fits or not.
+  // Returns the memory of a plan whose passes are known, whether it fits or not.
   std::vector<StageMemory> Memory(const Plan& plan) { return memory_.Estimate(plan); }
-  // The memory without fragmentation, which is quick to compute: if this does not fit, the plan
-  // does not.
+  // Returns the memory without fragmentation, which is quick to compute: if this does not fit,
+  // neither does the plan.
   std::vector<StageMemory> LeastMemory(const Plan& plan) { return memory_.EstimateTensors(plan); }
 
-  // How many steps so far were proven to repeat themselves, and how many were simulated whole.
+  // How many training steps so far were proven to repeat themselves, and how many were simulated
+  // whole.
   int64_t short_steps() const { return short_steps_; }
   int64_t whole_steps() const { return whole_steps_; }
 
  private:
-  // Derives the times from a step of fewer micro-batches; false if they do not follow from one.
+  // Derives the times from a training step of fewer micro-batches. Returns false if they do not
+  // follow from one.
   bool TimeShort(const Plan& plan, Evaluation& evaluation);
 
   const Workload& workload_;
@@ -55,7 +57,7 @@ class Evaluator {
   MemoryEstimator memory_;
   LoweringMemory lowering_;
   WorkCounter work_;
-  Plan shortened_;  // the last one, kept for its memory
+  Plan shortened_;  // the last one, kept to reuse its allocations
   int64_t short_steps_ = 0;
   int64_t whole_steps_ = 0;
 };

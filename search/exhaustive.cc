@@ -15,14 +15,15 @@
 namespace stagecraft {
 namespace {
 
-// The most plans of a wave, which are evaluated side by side; the same with any number of threads.
+// The most plans of a wave, which are evaluated side by side. Does not depend on the number of
+// threads.
 constexpr size_t kMostOfAWave = 64;
-// Between two waves a space is asked at most this often for more plans, once a plan waits that is
-// worth its evaluation, so that enumeration does not take the whole budget; such waves are small.
+// If a plan that is worth evaluating waits, the space is asked for more plans at most this often
+// between two waves, so that enumeration does not take the whole budget. Waves are then small.
 constexpr int kMostSteps = 4096;
 constexpr size_t kWaveBetweenSteps = 8;
-// Plans with the usual schedules are evaluated alone until there were this many evaluations, and a
-// multiple of those after which the best of them was found.
+// Only plans with the usual schedules are evaluated until there were kLeastEvaluations evaluations
+// and kPatience times as many as it took to find the best of these plans.
 constexpr int64_t kLeastEvaluations = 1024;
 constexpr int64_t kPatience = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -31,7 +32,7 @@ struct Candidate {
   size_t index = 0;  // in the space
   double bound = 0;
 
-  // In a heap the least bound is on top, among equals the first.
+  // Orders a heap so that the least bound is on top, among equals the first.
   friend bool operator<(const Candidate& a, const Candidate& b) {
     return a.bound != b.bound ? a.bound > b.bound : a.index > b.index;
   }
@@ -42,8 +43,8 @@ struct Evaluated {
   std::optional<RankedPlan> plan;  // no value: its schedule needs more memory than it may use
 };
 
-// Candidates that wait, by pipeline schedule and then bound. Schedules take turns, so that one
-// whose bounds are loose does not keep the others from being looked at.
+// Queue holds the candidates that wait, by pipeline schedule and then bound. Schedules take turns,
+// so that one whose bounds are loose does not keep the others from being evaluated.
 class Queue {
  public:
   void Add(PipelineSchedule pipeline_schedule, const Candidate& candidate) {
@@ -54,7 +55,7 @@ class Queue {
   }
   size_t size() const { return size_; }
 
-  // The least bound of those with schedules up to a class; infinity if none waits.
+  // Returns the least bound of the candidates with schedules up to a class; infinity if none waits.
   double LeastBound(ScheduleClass last) const {
     double least = kInfinity;
     for (size_t schedule = 0; schedule < by_schedule_.size(); ++schedule) {
@@ -64,8 +65,8 @@ class Queue {
     return least;
   }
 
-  // The next one with a schedule up to a class whose bound is below `bound`; no value if there is
-  // none.
+  // Takes the next candidate that has a schedule up to a class and a bound below `bound`; no value
+  // if there is none.
   std::optional<size_t> Take(ScheduleClass last, double bound) {
     for (size_t tried = 0; tried < by_schedule_.size(); ++tried) {
       const size_t schedule = turn_;
@@ -99,7 +100,7 @@ class Search {
 
   SearchResult Run() {
     QueueFrom(0);
-    // The first waves are small, so that a short budget finds a plan, too.
+    // The first waves are small, so that a search with a short budget finds a plan, too.
     for (size_t wave = 1; findings_.MayGoOn(); wave = std::min(2 * wave, kMostOfAWave)) {
       EnumerateWhatMayBeLeast();
       const size_t most = is_behind_ ? std::min(wave, kWaveBetweenSteps) : wave;
@@ -131,9 +132,9 @@ class Search {
     if (looks_at_ == ScheduleClass::kOther) EnumerateWhatMayBeLeast(ScheduleClass::kOther);
   }
 
-  // Enumerates while a plan of this class that is not enumerated yet may score less than all that
-  // wait, and be kept. A budget ends this if some plans wait, and so do many steps; a stop of the
-  // search ends it at once.
+  // Enumerates as long as a plan of this class that is not enumerated yet may be kept and score
+  // less than all plans that wait. If plans wait, this ends when the budget is spent or after many
+  // steps; a stop of the search ends it at once.
   void EnumerateWhatMayBeLeast(ScheduleClass schedules) {
     for (int step = 0; const std::optional<double> rest = space_.BoundOfRest(schedules); ++step) {
       const double waiting = queue_.LeastBound(looks_at_);
@@ -154,7 +155,8 @@ class Search {
     }
   }
 
-  // The next plans to be evaluated, at most `most`; none whose least memory does not fit.
+  // Takes the next plans to be evaluated, at most `most`, without those whose least memory does not
+  // fit.
   std::vector<size_t> TakeWave(size_t most) {
     std::vector<size_t> wave;
     while (wave.size() < most) {
@@ -172,7 +174,7 @@ class Search {
     return wave;
   }
 
-  // Plans for which no time is left wait again.
+  // Evaluates plans. Those for which the budget is not enough wait again.
   void Evaluate(const std::vector<size_t>& indices) {
     std::vector<Evaluated> found(indices.size());
     tbb::parallel_for(size_t{0}, indices.size(), [&](size_t i) {
@@ -187,7 +189,7 @@ class Search {
     }
   }
 
-  // No value if its pipeline schedule needs more memory than it may use.
+  // Returns no value if the plan's pipeline schedule needs more memory than it may use.
   std::optional<RankedPlan> Evaluate(size_t index) {
     std::optional<Plan> plan = MakeCandidate(problem_, space_, index);
     if (!plan) return std::nullopt;
@@ -217,8 +219,9 @@ class Search {
   PlanSpace& space_;
   Findings findings_;
   Queue queue_;
-  bool is_behind_ = false;  // what waits may score more than what is not enumerated yet
-  ScheduleClass looks_at_ = ScheduleClass::kUsual;  // and at those before it
+  bool is_behind_ = false;  // plans that are not enumerated yet may score less than those that wait
+  // Plans with schedules of this class and of those before it are evaluated.
+  ScheduleClass looks_at_ = ScheduleClass::kUsual;
 };
 
 }  // namespace

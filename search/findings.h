@@ -1,5 +1,5 @@
 // Findings: what a search may spend, what it has spent, and what it has found so far. Every search
-// of plans keeps one.
+// for plans has one.
 #pragma once
 
 #include <cstddef>
@@ -27,33 +27,34 @@ class Findings {
   const SearchResult& result() const { return result_; }  // so far
 
   bool IsSpent() const;
-  // Whether somebody stopped the search.
+  // Returns whether a stop of the search was requested (Budget::stop).
   bool IsStopped() const;
-  // Whether another wave of plans may be evaluated. The first wave may whatever the budget, so that
-  // there is an answer, unless somebody stopped the search.
+  // Returns whether another wave of plans may be evaluated. The first wave may be, whatever the
+  // budget, so that there is an answer, unless the search was stopped.
   bool MayGoOn() const;
-  // How many of `wanted` further evaluations the budget has room for.
+  // Returns how many of `wanted` further evaluations the budget allows.
   size_t Room(size_t wanted) const;
   void Report(int64_t left, double best, double bound) const;
 
   void CountEvaluation() { ++result_.evaluated; }
-  // Counts a plan that fits; Keep() counts those that it is given.
+  // Counts a plan that fits and is not given to Keep(), which counts its plans itself.
   void CountFeasible() { ++result_.feasible; }
   // Notes a plan of the space that was evaluated, whether it fits or not.
   void NoteSeen(const SeenPlan& seen) { result_.seen.push_back(seen); }
-  // Notes a plan that its bound rules out.
+  // Notes a plan that its memory bound rules out.
   void NoteStates(const MemoryNeed& need, size_t index);
   // Notes a plan that was evaluated and does not fit, with its choices in words.
   void NoteMisfit(const RankedPlan& ranked, const std::function<std::string()>& choices);
   // Keeps a plan that fits if it is among the best SearchOptions::top.
   void Keep(RankedPlan ranked);
 
-  double best_score() const { return best_score_; }  // of the kept plans; infinity: none yet
-  // The score that a plan must stay below to be returned.
+  // The least score of the kept plans; infinity if there is none.
+  double best_score() const { return best_score_; }
+  // Returns the score that a plan must be below to be kept.
   double WorstKept() const;
-  // What was found and is proven, with an obstacle if no plan fits.
+  // Returns what was found and is proven, with an obstacle if no plan fits.
   SearchResult Finish(double bound = 0, bool is_optimal = false);
-  // The same with these plans, best first, for a search that keeps its own.
+  // Does the same with the given plans, best first, for a search that keeps its plans itself.
   SearchResult FinishWith(std::vector<RankedPlan> plans, double bound, bool is_optimal);
 
  private:

@@ -23,7 +23,7 @@ bool AreSame(const Stage& a, const Stage& b) {
          a.expert_parallel == b.expert_parallel && a.recomputed == b.recomputed;
 }
 
-// Whether two plans with the same key are the same plan.
+// Returns whether two plans with the same key are the same plan.
 bool AreSame(const Plan& a, const Plan& b) {
   return std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(),
                     [](const Stage& x, const Stage& y) { return AreSame(x, y); });
@@ -39,7 +39,7 @@ class Joined : public PlanSpace {
         overlap_(overlap),
         members_(std::move(members)) {}
 
-  // Takes the plans that the spaces have enumerated so far.
+  // Adds the plans that the spaces have enumerated so far.
   void TakeAll() {
     for (size_t space = 0; space < spaces_.size(); ++space) Take(space, 0);
   }
@@ -81,8 +81,8 @@ class Joined : public PlanSpace {
  private:
   PlanSpace& Of(size_t index) const { return *spaces_[members_[index].space]; }
 
-  // The first of those spaces whose remaining plans may have the least score; no value if none has
-  // any.
+  // Returns the space whose remaining plans may have the least score, the first among equals; no
+  // value if no space has remaining plans.
   std::optional<size_t> LeastSpace(ScheduleClass schedules) const {
     std::optional<size_t> least;
     double bound = 0;
@@ -102,7 +102,7 @@ class Joined : public PlanSpace {
     }
   }
 
-  // Whether no member before this one is the same plan. Remembers it if so.
+  // Returns whether no member before this one is the same plan, and remembers it if so.
   bool IsNew(size_t index) {
     const PlanKey key = Key(index);
     const auto [begin, end] = known_.equal_range(key);
@@ -113,8 +113,8 @@ class Joined : public PlanSpace {
     return !is_known;
   }
 
-  // Whether two members with the same key are the same plan. A plan that cannot be made is the
-  // same as no other.
+  // Returns whether two members with the same key are the same plan. A plan that cannot be made is
+  // never the same as another.
   bool AreSamePlan(size_t a, size_t b) const {
     try {
       return AreSame(Make(a), Make(b));
@@ -127,7 +127,7 @@ class Joined : public PlanSpace {
   const std::string name_;
   const SpaceOverlap overlap_;
   std::vector<Member> members_;
-  // Indices of members, where the spaces overlap.
+  // The indices of members; only used if the spaces overlap.
   std::unordered_multimap<PlanKey, uint32_t, PlanKeyHash> known_;
 };
 

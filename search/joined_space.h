@@ -9,11 +9,11 @@
 
 namespace stagecraft {
 
-// Whether some plan may be in several of the spaces.
+// Says whether a plan may be in several of the spaces.
 enum class SpaceOverlap { kNone, kSome };
 
-// All plans of the spaces, each once. The spaces must be of one problem, and there must be at least
-// one. `name` is that of PlanSpace::name().
+// Returns a space of all plans of the given ones, each once. The spaces must belong to one problem,
+// and there must be at least one. PlanSpace::name() of the result is `name`.
 std::unique_ptr<PlanSpace> JoinSpaces(std::vector<std::unique_ptr<PlanSpace>> spaces,
                                       std::string name, SpaceOverlap overlap);
 

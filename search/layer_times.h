@@ -1,4 +1,4 @@
-// How long the layers of a workload take and what they hold, one micro-batch at a time.
+// LayerTimes: how long the layers of a workload take and what they hold, for one micro-batch.
 #pragma once
 
 #include <array>
@@ -17,36 +17,36 @@
 
 namespace stagecraft {
 
-// Times of the device alone, as if every kernel were launched in time.
+// The times of one layer on the device alone, as if no kernel had to wait for its launch.
 struct LayerTimes {
   Duration forward;
-  Duration backward;  // including what is computed again; zero if there is none
-  Duration launches;  // by the host, for both
-  // The parts of these that compute, without collectives.
+  Duration backward;  // including recomputation; zero if there is no backward
+  Duration launches;  // time of the host for the launches of both
+  // The computation among these times, without collectives.
   Duration forward_compute;
   Duration backward_compute;
 };
 
-// The lesser of two times for each kind of layer.
+// Returns the lesser of two times for each kind of layer.
 std::vector<LayerTimes> LeastOf(const std::vector<LayerTimes>& a, const std::vector<LayerTimes>& b);
 
-// Indexed by kind of layer.
+// Returns what layers take on a device, by kind of layer.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const ShardSpec& spec,
                                       const Device& device);
-// LayerTimesMemo: measures what layers take once for each kind of device and each ShardSpec,
-// however many spaces and lists of devices ask. Not thread-safe.
+// LayerTimesMemo measures what layers take, once for each kind of device and each ShardSpec,
+// however many spaces and lists of devices ask for it. Not thread-safe.
 class LayerTimesMemo {
  public:
   // The problem must outlive it.
   explicit LayerTimesMemo(const SearchProblem& problem)
       : problem_(problem), kinds_(KindsOf(problem.cluster)) {}
 
-  // By kind of layer, what MeasureLayers() says for a device of the cluster. Valid as long as this
-  // object.
+  // Returns MeasureLayers() for the given device of the cluster, by kind of layer. The reference is
+  // valid as long as this object.
   const std::vector<LayerTimes>& Of(const ShardSpec& spec, int device);
 
  private:
-  // Distinguishes most specifications; those that share a key are compared one by one.
+  // The key distinguishes most specifications; those that share one are compared one by one.
   using Key = std::array<int64_t, 7>;
   using Known = std::pair<ShardSpec, std::vector<LayerTimes>>;
 
@@ -55,16 +55,16 @@ class LayerTimesMemo {
   std::map<Key, std::deque<Known>> known_;
 };
 
-// The same, as the first replica of a plan's only stage sees it.
+// Does the same for the shards and the device of the first replica of a plan's only stage.
 std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const Plan& probe);
 
-// Memory on each device that holds the layer.
+// The memory of one layer on each device that holds it.
 struct LayerMemory {
   Bytes states;  // weights, gradients, and optimizer states that are not on the host
   Bytes saved;   // for the backward of one micro-batch
 };
 
-// On the first replica of a plan's only stage, whatever layers that stage has.
+// Both measure a layer on the first replica of a plan's only stage, whatever layers that stage has.
 Bytes LayerStates(const SearchProblem& problem, const Plan& probe, int layer);
 LayerMemory MeasureLayerMemory(const SearchProblem& problem, Plan probe, int layer);
 

@@ -14,13 +14,13 @@ LinkValue ValueOf(const Link& link) {
   return {link.bandwidth.bytes_per_s(), -link.latency.seconds()};
 }
 
-// Ranks that form a group.
+// RankGroup is a group of ranks.
 struct RankGroup {
   size_t sort = 0;
   std::vector<int> ranks;
 };
 
-// The groups with several ranks, listed by their last rank.
+// Returns the groups of several ranks, by their last rank.
 std::vector<std::vector<RankGroup>> GroupsByLastRank(const GroupShape& shape) {
   std::vector<std::vector<RankGroup>> by_last(shape.ranks());
   const auto add = [&](size_t sort, int first, int stride, int count) {
@@ -34,7 +34,7 @@ std::vector<std::vector<RankGroup>> GroupsByLastRank(const GroupShape& shape) {
   for (int rank = 0; rank < shape.ranks(); ++rank) {
     if (rank % shape.tensor == 0) add(kTensorSort, rank, 1, shape.tensor);
     if (rank % set < shape.tensor) add(kContextSort, rank, shape.tensor, shape.context);
-    // Ranks that share a sample hold the same parameters, too.
+    // Ranks of a context group hold the same parameters, too, so they reduce gradients together.
     const bool has_replicas = shape.data > 1 && rank % stage < shape.tensor;
     if (has_replicas) add(kDataSort, rank, shape.tensor, shape.context * shape.data);
     if (rank + stage < shape.ranks()) add(kMessageSort, rank, stage, 2);
@@ -44,8 +44,8 @@ std::vector<std::vector<RankGroup>> GroupsByLastRank(const GroupShape& shape) {
 
 }  // namespace
 
-// Depth first, rank by rank. The links of the worst groups only get worse as ranks are added, so an
-// order that is no better than the best so far need not be pursued.
+// OrderSearch searches depth first, rank by rank. The links of the worst groups only get worse as
+// ranks are added, so an order that is no better than the best so far need not be pursued.
 class OrderSearch {
  public:
   OrderSearch(LinkOrder& links, const GroupShape& shape, const SortOrder& sorts)
@@ -70,7 +70,7 @@ class OrderSearch {
   void Use(int device) { used_ ^= uint64_t{1} << device; }
   bool IsOver() const { return steps_ > LinkOrder::kMostSteps && !best_.empty(); }
 
-  // The worst links, including those of the groups whose last rank is this one.
+  // Returns the worst links, including those of the groups whose last rank is this one.
   WorstLinks With(WorstLinks worst, int rank) {
     for (const RankGroup& group : groups_[rank]) {
       LinkValue& own = worst[place_of_[group.sort]];
@@ -79,7 +79,8 @@ class OrderSearch {
     return worst;
   }
 
-  // Adds the links of these groups, one by one, and of the pairs with ranks before.
+  // Appends the links of each group whose last rank is this one, and of the pairs with earlier
+  // ranks.
   void See(int rank, std::vector<LinkValue>& seen) {
     for (const RankGroup& group : groups_[rank]) seen.push_back(ValueOfGroup(group));
     for (int other = 0; other < rank; ++other) {
@@ -95,7 +96,7 @@ class OrderSearch {
     return links_.Group(members);
   }
 
-  // Finds best_worst_.
+  // Sets best_worst_: the best of the worst links that an order can have.
   void FindWorst(int rank, const WorstLinks& so_far) {
     if (rank == static_cast<int>(order_.size())) {
       best_worst_ = so_far;
@@ -114,7 +115,7 @@ class OrderSearch {
     }
   }
 
-  // Finds, among the orders with these worst links, the one whose ranks see the best links,
+  // Finds, among the orders with these worst links, the one whose ranks have the best links,
   // compared from the first rank on.
   void FindFirst(int rank, const WorstLinks& so_far, std::vector<LinkValue> seen) {
     if (rank == static_cast<int>(order_.size())) {
@@ -140,7 +141,7 @@ class OrderSearch {
     }
   }
 
-  // Whether this is worse than the beginning of the best order's links.
+  // Returns whether these links are worse than the beginning of the best order's links.
   bool IsLess(const std::vector<LinkValue>& seen) const {
     return std::lexicographical_compare(seen.begin(), seen.end(), best_seen_.begin(),
                                         best_seen_.begin() + static_cast<ptrdiff_t>(seen.size()));
@@ -148,7 +149,7 @@ class OrderSearch {
 
   LinkOrder& links_;
   const std::vector<std::vector<RankGroup>> groups_;
-  SortOrder place_of_{};  // of each sort among those of WorstLinks
+  SortOrder place_of_{};  // the place of each sort in WorstLinks
   std::vector<int> order_;
   uint64_t used_ = 0;
   int steps_ = 0;

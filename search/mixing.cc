@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// Less is better.
+// Returns a weight by which alternatives are compared; less is better.
 double Weight(const SearchProblem& problem, const RankedPlan& ranked) {
   if (problem.objective != Objective::kStepTime) return ranked.score;
   return ranked.score * CostOf(problem, ranked.evaluation);
@@ -33,7 +33,7 @@ Mixing CompareKinds(const SearchProblem& problem, const Budget& budget) {
     if (!left) continue;
     SearchResult result = SearchExhaustively(problem, *space, {.budget = *left});
     evaluated += result.evaluated;
-    // Without a plan the bound is 0 if all plans were looked at.
+    // If no plan was found, a bound of 0 means that all plans were considered.
     answer.is_optimal = result.is_optimal || (result.plans.empty() && result.bound == 0);
     if (!result.plans.empty()) answer.best = std::move(result.plans[0]);
   }

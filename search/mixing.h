@@ -9,11 +9,11 @@
 
 namespace stagecraft {
 
-// The best plan that uses all of some GPU types of the cluster, and no others.
+// KindsAnswer is the best plan that uses all of some GPU types of the cluster, and no others.
 struct KindsAnswer {
   std::vector<int> kinds;          // indices among Mixing::kinds, ascending
   std::optional<RankedPlan> best;  // no value if none of their plans fits
-  bool is_optimal = false;         // as in SearchResult; also true if certainly none fits
+  bool is_optimal = false;         // as in SearchResult; also true if it is proven that none fits
 };
 
 struct Mixing {
@@ -22,21 +22,24 @@ struct Mixing {
   // Every combination of kinds that has plans; fewer kinds first, then by `kinds`.
   std::vector<KindsAnswer> answers;
 
-  // Takes a plan that was found elsewhere, if it is better than the one with its kinds.
+  // Takes a plan that was found elsewhere if it is better than the best known plan with the same
+  // kinds.
   void Offer(const SearchProblem& problem, const RankedPlan& ranked);
 
-  // The best answer of all, among equals the one with the fewest kinds; nullptr if no plan fits.
+  // Returns the best answer of all, among equals the one with the fewest kinds; nullptr if no plan
+  // fits.
   const KindsAnswer* Best() const;
-  // The answer with fewer kinds than that to be compared with it: the one with least step time x
-  // cost if the objective is the step time, else with the least score. nullptr: none.
+  // Returns the answer with fewer kinds than Best() that is to be compared with it: if the
+  // objective is the step time, the one with the least product of step time and cost, else the one
+  // with the least score. nullptr if there is none.
   const KindsAnswer* Alternative(const SearchProblem& problem) const;
-  // The best answer that uses more kinds than Best(), or nullptr.
+  // Returns the best answer that uses more kinds than Best(), or nullptr.
   const KindsAnswer* WithMore() const;
 };
 
-// The best plan of each combination of kinds, as SearchExhaustively() finds it in
-// MakeSpaceOfKinds(): the spaces that a search of the whole cluster joins. The budget is shared:
-// evaluations and seconds count for all together.
+// Returns the best plan of each combination of kinds, as SearchExhaustively() finds it in
+// MakeSpaceOfKinds(): the spaces that a search of the whole cluster joins. All these searches
+// together have one budget of evaluations and seconds.
 Mixing CompareKinds(const SearchProblem& problem, const Budget& budget);
 
 }  // namespace stagecraft

@@ -13,7 +13,8 @@ double ShareOf(Bytes needed, Bytes capacity) {
   return static_cast<double>(needed.count()) / static_cast<double>(capacity.count());
 }
 
-// The share of its device or of its host, whichever is fuller.
+// Returns the share of the device's memory or of the host's that a stage needs, whichever is
+// greater.
 double FullestShare(const StageMemory& stage) {
   const double host =
       stage.host > Bytes() ? ShareOf(stage.host, std::max(stage.host_capacity, Bytes(1))) : 0;

@@ -1,4 +1,4 @@
-// Obstacle: why none of the plans fits, by the plan that comes nearest.
+// Obstacle: why none of the plans fits, explained by the plan that comes closest to fitting.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,19 @@ namespace stagecraft {
 
 class Obstacle {
  public:
-  // Notes a plan that its bound rules out.
+  // Notes a plan that its memory bound rules out.
   void NoteStates(const MemoryNeed& need, const PlanSpace& space, size_t index);
-  // Whether a plan that was evaluated and does not fit comes nearer than those so far.
+  // Returns whether a plan that was evaluated and does not fit comes closer to fitting than all
+  // noted so far.
   bool IsNearer(const Evaluation& evaluation) const;
   void NoteStage(const Evaluation& evaluation, const std::string& choices);
 
-  // A sentence about the plan, among those noted, that comes closest to fitting; empty if none was
-  // noted.
+  // Returns a sentence about the noted plan that comes closest to fitting; empty if none was noted.
   const std::string& text() const { return text_; }
 
  private:
-  // Takes what a plan needs over the capacity; the plan nearest to fitting is reported.
+  // `share` is the memory that a plan needs over the capacity. Returns whether it is the least so
+  // far, and so the plan is to be reported.
   bool Take(double share);
 
   double least_share_ = std::numeric_limits<double>::infinity();

@@ -15,14 +15,14 @@
 namespace stagecraft {
 namespace {
 
-// The number of plans that are evaluated side by side; the same with any number of threads.
+// The number of plans that are evaluated side by side. Does not depend on the number of threads.
 constexpr size_t kWave = 64;
 
-// The three objectives; less is better.
+// Point holds the three objectives of a plan; less is better.
 struct Point {
   double step = 0;  // seconds
   double cost = 0;
-  double memory = 0;  // share
+  double memory = 0;  // of the capacity
 
   bool NoMoreThan(const Point& other) const {
     return step <= other.step && cost <= other.cost && memory <= other.memory;
@@ -36,7 +36,7 @@ struct Candidate {
 
 struct Looked {
   std::optional<RankedPlan> ranked;  // no value: there is no such plan
-  bool is_beaten = false;            // by its memory and bounds; not simulated
+  bool is_beaten = false;            // by its memory and bounds, so that it is not simulated
 };
 
 class Search {
@@ -77,7 +77,8 @@ class Search {
                        [&](const Point& other) { return other.NoMoreThan(point); });
   }
 
-  // Evaluates the next candidates that are not beaten by their bounds.
+  // Evaluates the next candidates that are not beaten even at their bounds. Returns where the rest
+  // begins.
   size_t EvaluateWave(size_t first) {
     const size_t room = findings_.Room(kWave);
     std::vector<Candidate> wave;
@@ -153,7 +154,7 @@ class Search {
   const SearchProblem& problem_;
   PlanSpace& space_;
   Findings findings_;
-  std::vector<Candidate> queue_;  // by bound of the step
+  std::vector<Candidate> queue_;  // by bound of the step time
   std::vector<Point> front_;
   std::vector<RankedPlan> plans_;  // of the front, in its order
 };

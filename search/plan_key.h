@@ -1,4 +1,4 @@
-// PlanKey: what distinguishes plans that are not made yet.
+// PlanKey: distinguishes plans before they are made.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace stagecraft {
 
-// A hash of 128 bits, long enough that unlike plans never share a key by chance.
+// PlanKey is a hash of 128 bits, long enough that unlike plans never share a key by chance.
 struct PlanKey {
   uint64_t first = 0, second = 0;
-  // Whether the key describes all of the plan. Plans that share a key are the same if it describes
-  // all of both; otherwise they may differ in how many layers each stage has.
+  // Whether the key describes the whole plan. Plans that share a key are the same if both keys do;
+  // otherwise they may differ in how many layers each stage has.
   bool is_whole = false;
 
   friend bool operator==(const PlanKey& a, const PlanKey& b) {
@@ -25,7 +25,7 @@ struct PlanKeyHash {
   size_t operator()(const PlanKey& key) const { return static_cast<size_t>(key.first); }
 };
 
-// Builds the key of a plan of equal stages and replicas.
+// PlanKeyBuilder builds the key of a plan of equal stages and replicas.
 class PlanKeyBuilder {
  public:
   PlanKeyBuilder() { second_.Add(1); }
@@ -35,14 +35,14 @@ class PlanKeyBuilder {
     second_.Add(value);
     return *this;
   }
-  // Ranks [next, next + count) take devices [device, device + count).
+  // Says that the next `count` ranks take devices [device, device + count).
   PlanKeyBuilder& AddDevices(int device, int count) {
     if (device != end_) Add(count_).Add(device);
     count_ += count;
     end_ = device + count;
     return *this;
   }
-  // Takes resolved degrees, once all devices are added.
+  // Returns the key. The degrees must be resolved, and all devices must have been added.
   PlanKey Build(const PlanDegrees& degrees, bool is_whole) {
     const bool splits_tokens = degrees.tensor > 1 && degrees.sequence_parallel != 0;
     Add(count_).Add(degrees.tensor).Add(degrees.context).Add(degrees.pipeline).Add(degrees.data);
@@ -56,8 +56,8 @@ class PlanKeyBuilder {
 
  private:
   Hash first_, second_;
-  int count_ = 0;  // of devices so far
-  int end_ = -1;   // behind the last of them
+  int count_ = 0;  // devices so far
+  int end_ = -1;   // one past the last of them
 };
 
 }  // namespace stagecraft

@@ -20,7 +20,8 @@ double LeastScore(const SearchProblem& problem, Duration least_time,
 
 namespace {
 
-// The class in which a plan that is not enumerated yet may score least; no value once all are.
+// Returns the class of schedules in which a plan that is not enumerated yet may score least; no
+// value once all plans are enumerated.
 std::optional<ScheduleClass> LeastClass(const PlanSpace& space) {
   const std::optional<double> usual = space.BoundOfRest(ScheduleClass::kUsual);
   const std::optional<double> other = space.BoundOfRest(ScheduleClass::kOther);

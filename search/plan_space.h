@@ -1,5 +1,6 @@
-// PlanSpace: plans from which a search may choose, by number, with what is known of each before it
-// is simulated. There may be millions, so they are enumerated as a search comes to them.
+// PlanSpace: the plans from which a search may choose, by number, with what is known of each before
+// it is simulated. There may be millions, so they are enumerated only as far as a search needs
+// them.
 #pragma once
 
 #include <cstddef>
@@ -27,46 +28,49 @@ struct MemoryNeed {
   }
 };
 
-// The problem must outlive it. Methods that are not const must be called from one thread.
+// The problem must outlive the space. Methods that are not const must be called from one thread.
 class PlanSpace {
  public:
   explicit PlanSpace(const SearchProblem& problem) : problem_(problem) {}
   virtual ~PlanSpace() = default;
 
-  // The number of plans that are enumerated so far; a plan keeps its number.
+  // The number of plans that have been enumerated so far; a plan keeps its number.
   virtual size_t size() const = 0;
-  // A score below which no plan lies that has schedules of this class and is not enumerated yet; no
-  // value once all are enumerated.
+  // Returns a lower bound of the scores of all plans with schedules of this class that are not
+  // enumerated yet; no value once all are enumerated.
   virtual std::optional<double> BoundOfRest(ScheduleClass) const { return std::nullopt; }
-  // Enumerates some more of these plans, those with the least bound first. Does nothing once all
+  // Enumerates some more of these plans, those with the least bounds first. Does nothing once all
   // are enumerated. Takes some milliseconds at most.
   virtual void EnumerateMore(ScheduleClass) {}
-  // A name in the plural that may follow "one of the", such as "plans of equal stages".
+  // Returns a name in the plural that may follow "one of the", such as "plans of equal stages".
   virtual std::string name() const = 0;
-  // A lower bound of the plan's step time; Duration::Max() if it cannot be made.
+  // Returns a lower bound of the plan's step time; Duration::Max() if the plan cannot be made.
   virtual Duration LeastTime(size_t index) = 0;
-  // A lower bound of what one of its devices holds.
+  // Returns a lower bound of what one of the plan's devices holds.
   virtual MemoryNeed LeastMemory(size_t index) = 0;
-  // How many devices it uses, by node group of the cluster.
+  // Returns how many devices the plan uses, by node group of the cluster.
   virtual std::vector<int> GroupDevices(size_t index) const = 0;
-  // Throws InputError if the plan cannot be made after all. May be called from any thread.
+  // Returns the plan; throws InputError if it cannot be made after all. May be called from any
+  // thread.
   virtual Plan Make(size_t index) const = 0;
-  // Plans of the problem that are the same share a key, whatever their spaces.
+  // Returns the plan's key. Equal plans of one problem have the same key, whatever their spaces.
   virtual PlanKey Key(size_t index) const = 0;
-  // The choices of the plan, in a few words each.
+  // Returns the choices of the plan, in a few words each.
   virtual std::string Describe(size_t index) const = 0;
-  // Its pipeline schedule. Bounds of plans with one schedule are about equally tight.
+  // Returns the plan's pipeline schedule. Bounds of plans with the same schedule are about equally
+  // tight.
   virtual PipelineSchedule Order(size_t index) const = 0;
-  // The plans that are enumerated so far, with the same numbers, with bounds for a problem that
-  // differs in its cost model alone. This space must outlive it and must not be enumerated further.
+  // Returns a space of the plans that are enumerated so far, with the same numbers, but with the
+  // bounds of a problem that differs only in its cost model. This space must outlive the result and
+  // must not be enumerated further.
   virtual std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const = 0;
 
-  // The same two calls for plans with any schedule.
+  // The same two calls, for plans with any schedule.
   std::optional<double> BoundOfRest() const;
   void EnumerateMore();
-  // No more than CostOf() its step.
+  // Returns a lower bound of CostOf() the plan's training step.
   double LeastCost(size_t index);
-  // A lower bound of the plan's Score(); infinity if it cannot be made.
+  // Returns a lower bound of the plan's Score(); infinity if the plan cannot be made.
   double Bound(size_t index);
   const SearchProblem& problem() const { return problem_; }
 
@@ -74,36 +78,36 @@ class PlanSpace {
   const SearchProblem& problem_;
 };
 
-// The best score that a plan can have whose step takes at least this long on these devices, if
-// nothing else is known about it.
+// Returns the best score that a plan can have if all that is known is that its step takes at least
+// this long and uses these devices.
 double LeastScore(const SearchProblem& problem, Duration least_time,
                   std::span<const int> group_devices);
 
-// Plans of equal stages and replicas (DegreeSpace) on devices of one kind, in the order given. The
-// memo belongs to this problem; its spaces may share one.
+// Returns the plans of equal stages and replicas (DegreeSpace) on devices of one kind, in the given
+// order. The memo must be one of this problem; several spaces may share it.
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::vector<int> devices,
                                            std::shared_ptr<LayerTimesMemo> memo);
-// The same on all devices of the cluster.
+// Does the same for all devices of the cluster.
 std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem);
 
-// For clusters of several node groups, each of which is a pool: 1F1B pipelines whose stages each
-// lie in one pool, pool after pool in any order. All stages have equally many replicas and one
-// micro-batch size; each pool has its own tensor degree and number of layers, shared out so that
-// the slowest stage is as fast as possible among splits that fit (by states and saved activations).
-// Their bound is that of StepBound, stage by stage. Plans use devices of all these kinds (KindsOf()
-// the cluster) and of no other.
+// For clusters of several node groups, each of which is a pool: returns 1F1B pipelines whose stages
+// each lie in one pool, pool after pool in any order. All stages have equally many replicas and one
+// micro-batch size; each pool has its own tensor degree and number of layers. Layers are shared out
+// so that the slowest stage is as fast as possible among splits that fit (by states and saved
+// activations). The bound of a plan is that of StepBound, stage by stage. Plans use devices of all
+// these kinds (KindsOf() the cluster) and of no other.
 std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem,
                                             const std::vector<int>& kinds);
-// The same with any kinds: some pools may stay unused.
+// Does the same with any kinds: some pools may stay unused.
 std::unique_ptr<PlanSpace> MakePooledStages(const SearchProblem& problem);
 
-// All plans to be tried with devices of all these kinds and of no other: for a single kind the
-// equal stages on all of its devices and on those in nodes of one type, and stages in pools; each
-// plan once.
+// Returns all plans to be tried with devices of all these kinds and of no other, each once: stages
+// in pools and, for a single kind, equal stages on all of its devices and on those in nodes of one
+// type.
 std::unique_ptr<PlanSpace> MakeSpaceOfKinds(const SearchProblem& problem,
                                             const std::vector<int>& kinds);
-// All plans to be tried on the cluster: equal stages if its nodes are alike, else the plans of
-// MakeSpaceOfKinds() for every combination of kinds.
+// Returns all plans to be tried on the cluster: equal stages if its nodes are alike, else the plans
+// of MakeSpaceOfKinds() for every combination of kinds.
 std::unique_ptr<PlanSpace> MakePlanSpace(const SearchProblem& problem);
 
 }  // namespace stagecraft

@@ -20,8 +20,8 @@ double NanosecondsOf(const LayerTimes& times) {
 
 double BytesOf(const Bytes& states) { return static_cast<double>(states.count()); }
 
-// 1 over the least ratio of what a kind of layer needs here to what it needs in the reference, over
-// the kinds that need anything there.
+// Returns 1 over the least ratio of what a kind of layer needs here to what it needs in the
+// reference, among the kinds that need anything there.
 template <typename Need, typename Amount>
 double MostTimes(const std::vector<Need>& own, const std::vector<Need>& reference, Amount amount) {
   double least = kInfinity;
@@ -32,7 +32,8 @@ double MostTimes(const std::vector<Need>& own, const std::vector<Need>& referenc
   return 1 / least;
 }
 
-// A pool and a tensor degree to which all others are compared.
+// Reference is what layers need in the pool and with the tensor degree to which all others are
+// compared.
 struct Reference {
   const std::vector<LayerTimes>* times = nullptr;
   const std::vector<Bytes>* states = nullptr;
@@ -124,7 +125,8 @@ double PooledBound::LeastScore(int pools, const PooledSums& sums) const {
   if (objective_ == Objective::kMemory || work_seconds_ == 0 || std::isinf(speed)) return 0;
   const double work = kRounding * work_seconds_;
   if (objective_ == Objective::kStepTime) return work / speed;
-  // Rate / speed is monotonic in the speed that is added at the least rate.
+  // Rate / speed is monotonic in the speed that is added at the least rate per speed, so it is
+  // least at one of the ends.
   double least = kInfinity;
   if (sums.speed > 0) least = sums.rate / sums.speed;
   if (fastest > 0) least = std::min(least, (sums.rate + cheapest_[pools] * fastest) / speed);

@@ -1,4 +1,4 @@
-// PooledBound: lower bounds for the plans of a family before all of their runs are known.
+// PooledBound: lower bounds of the scores of a family's plans of which only some runs are known.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace stagecraft {
 
-// What stages do together, in multiples of what one pool does with one tensor degree, the
-// reference.
+// PooledSums adds up what several stages can do, relative to the reference: a stage in one chosen
+// pool with one chosen tensor degree.
 struct PooledSums {
   int stages = 0;
-  double speed = 0;     // the reference's time for layers over their time here
-  double capacity = 0;  // states of layers in bytes of the reference that fit here
-  double rate = 0;      // as in CostRate()
+  double speed = 0;     // the reference's time for a layer over its time here
+  double capacity = 0;  // states that fit here, in the reference's bytes
+  double rate = 0;      // USD/s or devices: CostRate()
 
   PooledSums operator+(const PooledSums& other) const {
     return {stages + other.stages, speed + other.speed, capacity + other.capacity,
@@ -24,18 +24,19 @@ struct PooledSums {
   }
 };
 
-// One run, or an unused pool.
+// PooledChoice is what a plan does with one pool: a run of stages, or none if the pool stays
+// unused.
 struct PooledChoice {
   PoolRun run;
   PooledSums sums;
 };
 
-// Some stage takes no less than all stages would if layers could be divided at will. Let w_k be the
-// time of layer k in the reference, and r_s the least ratio of a layer's time on stage s to that
-// time. Stage s takes at least r_s times the reference time of its layers, and so the slowest stage
-// takes at least the sum of all w_k over the sum of 1 / r_s. Bytes of states are bounded in the
-// same way. For the pools that are not decided yet, the runs are taken that together are fastest,
-// or hold most, among possible numbers of stages.
+// The slowest stage takes at least as long as every stage would if layers could be divided at will.
+// Let w_k be the time of layer k in the reference, and r_s the least ratio of a layer's time on
+// stage s to that time. Stage s takes at least r_s times the reference time of its layers, and so
+// the slowest stage takes at least the sum of all w_k over the sum of 1 / r_s. Bytes of states are
+// bounded in the same way. The pools that are not decided yet count as if they had the runs that
+// together are fastest, or hold most, among possible numbers of stages.
 class PooledBound {
  public:
   // `plans` and the split need not outlive it.
@@ -43,8 +44,8 @@ class PooledBound {
               const PooledSplit& split, const PooledPlan& family);
 
   const std::vector<PooledChoice>& ChoicesIn(int pool) const { return choices_[pool]; }
-  // A score below which no plan lies whose stages in the first `pools` pools have these sums;
-  // infinity if there is no plan in which the states of the layers fit.
+  // Returns a lower bound of the scores of plans whose stages in the first `pools` pools have these
+  // sums; infinity if in none of these plans the states of the layers fit.
   double LeastScore(int pools, const PooledSums& sums) const;
 
  private:
@@ -60,10 +61,10 @@ class PooledBound {
   double work_seconds_ = 0;                         // of all micro-batches in the reference
   double states_ = 0;                               // of all layers in the reference, in bytes
   std::vector<std::vector<PooledChoice>> choices_;  // by pool
-  // The best that the pools from a given one on can add, by the number of stages before them, at
-  // the index At(); negative if they cannot make up any number of stages.
-  std::vector<double> fastest_, roomiest_;  // At()
-  std::vector<double> cheapest_;            // rate / speed, by pool
+  // The most that the pools from a given one on can add to speed and capacity, by the number of
+  // stages in the pools before them; negative if no allowed number of stages can be reached.
+  std::vector<double> fastest_, roomiest_;  // indexed by At()
+  std::vector<double> cheapest_;            // the least rate / speed of the pools from this one on
 };
 
 }  // namespace stagecraft

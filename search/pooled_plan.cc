@@ -130,14 +130,16 @@ bool PooledEnumeration::MayUse(int pool) const {
          std::find(kinds_.begin(), kinds_.end(), all_kinds_.of_groups[pool]) != kinds_.end();
 }
 
-// Whether plans must use this pool, because no other has a kind of device that they must use.
+// Returns whether plans must use this pool, because no other has a kind of device that they must
+// use.
 bool PooledEnumeration::MustUse(int pool) const {
   const std::vector<int>& of_groups = all_kinds_.of_groups;
   return !kinds_.empty() && MayUse(pool) &&
          std::count(of_groups.begin(), of_groups.end(), of_groups[pool]) == 1;
 }
 
-// Of two rank orders that make no difference only the default is tried.
+// Returns whether to try the plan: of rank orders that make no difference only the default is
+// tried.
 bool PooledEnumeration::IsNew(const PooledPlan& plan) const {
   if (plan.rank_order == kDefaultRankOrder) return true;
   const std::string usual = kDefaultRankOrder;

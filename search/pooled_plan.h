@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// Consecutive devices of one kind: a node group of the cluster.
+// Pool is a node group of the cluster: consecutive devices of one kind.
 struct Pool {
   int first = 0;
   int devices = 0;
@@ -22,7 +22,7 @@ struct Pool {
 };
 std::vector<Pool> PoolsOf(const Cluster& cluster);
 
-// The part of a pipeline that lies in one pool.
+// PoolRun is the part of a pipeline that lies in one pool.
 struct PoolRun {
   int pool = 0;
   int tensor = 1;
@@ -39,33 +39,35 @@ struct PooledPlan {
   std::vector<int> GroupDevices(size_t pools) const;
 };
 
-// The plans over pools from which a problem leaves to choose, each once: families, whose plans
-// differ in their runs alone; one run or none in each pool; and the pools in any order. Ranks are
-// in the default order unless others are asked for. A pool has as many stages as the devices of any
-// number of its nodes are enough for, half as many, a quarter, ... There are no plans if the
-// choices require what plans over pools do not have: several context or expert ranks, several
-// chunks, another pipeline schedule than 1F1B, or other sharing than ResolveDegrees() chooses.
+// PooledEnumeration lists the plans over pools that a problem allows, each once: families, whose
+// plans differ only in their runs; for each pool one run or none; and the pools in any order. Ranks
+// are in the default order unless others are asked for. A pool has as many stages as the devices of
+// any number of its nodes are enough for, half as many, a quarter, ... There are no plans if the
+// choices require something that plans over pools do not have: several context or expert ranks,
+// several chunks, another pipeline schedule than 1F1B, or another ZeRO stage than ResolveDegrees()
+// chooses.
 class PooledEnumeration {
  public:
-  // With devices of all these kinds (KindsOf()) and of no other; empty: of any kinds. The problem
-  // must outlive it.
+  // The plans use devices of all these kinds (KindsOf()) and of no other; if `kinds` is empty, of
+  // any kinds. The problem must outlive this object.
   PooledEnumeration(const SearchProblem& problem, std::vector<int> kinds);
 
   const std::vector<Pool>& pools() const { return pools_; }
-  // Plans without runs.
+  // Returns the families, as plans without runs.
   std::vector<PooledPlan> Families() const;
-  // What plans of a family may do with a pool; no stages: the pool stays unused.
+  // Returns the runs that plans of a family may have in a pool. A run of no stages means that the
+  // pool stays unused.
   std::vector<PoolRun> RunsIn(const PooledPlan& family, int pool) const;
-  // Whether a plan with such runs is one of these, whatever the order of its runs.
+  // Returns whether a plan with these runs, in whatever order, is one of the problem's plans.
   bool Has(const PooledPlan& plan) const;
-  // The tensor degrees that a stage may have in a pool.
+  // Returns the tensor degrees that a stage may have in a pool.
   std::vector<int> TensorDegrees(const Pool& pool) const;
   // The transformer blocks of the workload; a pipeline has at most as many stages.
   int blocks() const { return blocks_; }
 
  private:
   bool AllowsPools(int data) const;
-  // Possible numbers of stages of `stage_devices` devices each, the most first.
+  // Returns the possible numbers of stages of `stage_devices` devices each, the most first.
   std::vector<int> StagesIn(const Pool& pool, int stage_devices) const;
   bool MayUse(int pool) const;
   bool MustUse(int pool) const;
@@ -78,7 +80,7 @@ class PooledEnumeration {
   const std::vector<Pool> pools_;
 };
 
-// The ZeRO stage that ResolveDegrees() chooses for this number of replicas.
+// Returns the ZeRO stage that ResolveDegrees() chooses for this number of replicas.
 int PooledZero(const SearchProblem& problem, int data);
 
 }  // namespace stagecraft

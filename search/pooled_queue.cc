@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The number of orders of this number of runs; at most what fits into 64 bits.
+// Returns the number of orders of this many runs, limited to what fits into 64 bits.
 int64_t OrdersOf(size_t runs) {
   int64_t orders = 1;
   for (size_t i = 2; i <= runs; ++i) {
@@ -22,7 +22,7 @@ int64_t OrdersOf(size_t runs) {
   return orders;
 }
 
-// The runs in one of their orders; order 0 is as given.
+// Returns the runs in one of their orders; order 0 is the given one.
 std::vector<PoolRun> Ordered(std::vector<PoolRun> runs, int64_t order) {
   std::vector<PoolRun> ordered;
   while (!runs.empty()) {
@@ -91,7 +91,7 @@ void PooledQueue::PushChoice(size_t prefix, const Waiting& behind) {
   if (least.next >= 0) waiting_.push(least);
 }
 
-// Takes the choice and queues what may follow it.
+// Adds the choice to the prefix and queues what may follow it.
 void PooledQueue::Enter(const Waiting& top) {
   const Prefix& own = prefixes_[top.prefix];
   const PooledChoice& choice = bounds_[own.family].ChoicesIn(own.pools)[top.next];

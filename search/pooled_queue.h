@@ -1,5 +1,4 @@
-// PooledQueue: the plans over pools that are not enumerated yet, the one with the least bound
-// first.
+// PooledQueue: the plans over pools that are not enumerated yet, those with the least bound first.
 #pragma once
 
 #include <cstddef>
@@ -15,42 +14,42 @@
 
 namespace stagecraft {
 
-// Decides pool after pool which stages it has, and finally the order of pools in the pipeline. What
-// is decided for several plans is kept once, and a step adds at most two entries, so its memory
-// grows with the steps taken, not with the number of plans.
+// PooledQueue decides for one pool after another which stages it has, and finally the order of the
+// pools in the pipeline. A decision that several plans share is stored once, and a step adds at
+// most two entries, so its memory grows with the number of steps, not with the number of plans.
 class PooledQueue {
  public:
-  // The plans must outlive it.
+  // The plans must outlive the queue.
   explicit PooledQueue(const PooledEnumeration& plans) : plans_(plans) {}
 
   // Adds the families of a problem. Problem and split need not outlive the queue.
   void AddFamilies(const SearchProblem& problem, const PooledSplit& split);
-  // A score below which no remaining plan lies; no value if none remains.
+  // Returns a lower bound of the scores of the remaining plans; no value if none remains.
   std::optional<double> LeastScore() const;
-  // Decides one more thing about the plans that may score least. Returns the plan about which
-  // nothing is left to be decided, if there is one now. Takes microseconds. Precondition: plans
-  // remain.
+  // Makes one more decision about the plans that may score least. Returns the plan for which that
+  // was the last decision, if there is one. Takes microseconds. Precondition: plans remain.
   std::optional<PooledPlan> Step();
 
  private:
-  // What the first pools do.
+  // Prefix holds the decisions about the first pools.
   struct Prefix {
     size_t family = 0;
-    size_t before = 0;  // the prefix with one pool less, in prefixes_
+    size_t before = 0;  // index in prefixes_ of the prefix with one pool less
     int pools = 0;
-    int choice = 0;  // of the last of these pools
+    int choice = 0;  // for the last of these pools
     PooledSums sums;
   };
-  // The plans that begin like this, from some choice of the next pool on; with all pools decided,
-  // from some order of the pools on.
+  // Waiting is the set of plans that begin with a prefix and have choice `next`, or one behind it
+  // in the order of bounds, for the next pool or, if all pools are decided, order `next` of the
+  // pools or a later one.
   struct Waiting {
     double least_score = 0;
     int pools = 0;
     size_t prefix = 0;
     int64_t next = 0;
 
-    // The order of a heap that has the least score on top; among equal scores the entry that is
-    // closest to a plan, and then the first.
+    // Orders a heap so that the least score is on top; among equal scores the entry with the most
+    // pools decided, and then the first.
     friend bool operator<(const Waiting& a, const Waiting& b) {
       if (a.least_score != b.least_score) return a.least_score > b.least_score;
       if (a.pools != b.pools) return a.pools < b.pools;
@@ -58,11 +57,12 @@ class PooledQueue {
     }
   };
 
-  // Queues the best choice for the next pool among those after a given one, in their order.
+  // Queues the best choice for the next pool; the second function, the best of those that come
+  // after a given one in the order of their bounds.
   void PushChoice(size_t prefix);
   void PushChoice(size_t prefix, const Waiting& behind);
   void Enter(const Waiting& top);
-  PooledPlan PlanOf(size_t prefix) const;  // its runs in the order of pools
+  PooledPlan PlanOf(size_t prefix) const;  // with its runs in the order of pools
 
   const PooledEnumeration& plans_;
   std::vector<PooledPlan> families_;

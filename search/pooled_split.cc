@@ -173,8 +173,8 @@ std::vector<PooledSplit::Limits> PooledSplit::LimitsOf(const PooledPlan& plan,
   return limits;
 }
 
-// Gives each stage, from the last to the first, as many layers as it may take: what a later stage
-// takes in addition, an earlier one need not take.
+// Gives each stage, from the last to the first, as many layers as its limits allow: a layer more in
+// a later stage is one less for earlier stages. Returns whether all layers found a place.
 bool PooledSplit::Fill(const std::vector<Limits>& limits, int64_t most_ns,
                        std::vector<PooledStage>& stages) const {
   int left = blocks_;
@@ -187,7 +187,7 @@ bool PooledSplit::Fill(const std::vector<Limits>& limits, int64_t most_ns,
                             own.in_flight * (sums.saved[left] - sums.saved[first]);
       return own.end_ns + time <= most_ns && bytes <= own.room;
     };
-    // Stages before this one, except for the first, keep a layer each.
+    // Each earlier stage except for the first must get a layer.
     int low = std::min(left, static_cast<int>(s == 0 ? 0 : s - 1)), high = left;
     if (!fits(high)) return false;
     while (low < high) {

@@ -1,5 +1,5 @@
-// PooledSplit: how the layers of a network are shared out over a pipeline in pools, and what its
-// stages then take.
+// PooledSplit: how the layers of a network are shared out over the stages of a pipeline in pools,
+// and what its stages then take.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace stagecraft {
 
-// One stage, and what it has to do.
+// PooledStage is one stage with its layers.
 struct PooledStage {
   int pool = 0;
   int tensor = 1;
@@ -25,56 +25,57 @@ struct PooledStage {
   int blocks = 0;
 };
 
-// Remembers what layers take in each pool: the least over its places for a stage. What it knows
-// about a plan may be asked from any thread once Split() or StageTimes() for that plan has
-// returned.
+// PooledSplit remembers what layers take in each pool: the least over all places for a stage. Once
+// Split() or StageTimes() has returned for a plan, its methods may be called for that plan from any
+// thread.
 class PooledSplit {
  public:
   // The problem must outlive it.
   explicit PooledSplit(const SearchProblem& problem);
 
-  // The split whose slowest stage is fastest, among those in which the states and saved activations
-  // of the layers fit, with one micro-batch in flight for each stage behind and one of the stage's
-  // own; if there is none, among those in which the states fit. Empty if there is none either, or
-  // if there are fewer layers than stages between the ends.
+  // Returns the split whose slowest stage is fastest, among those in which the states and saved
+  // activations of the layers fit, with one micro-batch in flight for each later stage and one for
+  // the stage itself; if there is none, among those in which the states fit. Empty if there is none
+  // either, or if there are fewer layers than stages between the ends.
   std::vector<PooledStage> Split(const PooledPlan& plan) const;
-  // What each kind of layer takes in a pool for one micro-batch; the same for any number of
-  // replicas.
+  // Returns what each kind of layer takes in a pool for one micro-batch; it does not depend on the
+  // number of replicas.
   const std::vector<LayerTimes>& LayersIn(const PooledPlan& plan, int pool, int tensor) const;
-  // Bytes of the weights of each kind of layer with their gradients and optimizer states, on each
-  // device of a stage with such a tensor degree; -1 if no transformer block is of that kind.
+  // Returns, by kind of layer, the bytes of its weights with their gradients and optimizer states
+  // on each device of a stage with this tensor degree; -1 if no transformer block is of that kind.
   const std::vector<Bytes>& BlockStates(const PooledPlan& plan, int tensor) const;
-  // For one micro-batch.
+  // Returns what stage s takes for one micro-batch.
   LayerTimes StageTimes(const PooledPlan& plan, const std::vector<PooledStage>& stages,
                         size_t s) const;
-  // What the fullest device holds at least, by the states of the split; of an even split if
-  // `stages` is empty.
+  // Returns what the fullest device holds at least, counting states: with this split or, if
+  // `stages` is empty, with an even one.
   MemoryNeed LeastMemory(const PooledPlan& plan, std::vector<PooledStage> stages) const;
-  // The plan without its stages.
+  // Returns the plan without its stages.
   Plan Common(const PooledPlan& plan) const;
 
  private:
-  // What layers cost a stage in a pool with some tensor degree, by kind.
+  // What layers cost a stage in a pool with one tensor degree, by kind of layer.
   struct LayerCosts {
     std::vector<LayerTimes> times;
     std::vector<Bytes> saved;
   };
-  // Sums over layers 0 to i are at index i + 1.
+  // Prefix sums: those over layers 0 to i are at index i + 1.
   struct Sums {
     std::vector<int64_t> time_ns;        // forward and backward
     std::vector<int64_t> states, saved;  // bytes
   };
-  // Limits for one stage.
+  // The limits of one stage.
   struct Limits {
     const Sums* sums = nullptr;
-    int64_t end_ns = 0;     // embedding, head
+    int64_t end_ns = 0;     // of the embedding or head
     int64_t in_flight = 0;  // micro-batches
     int64_t room = 0;       // bytes
   };
   const LayerCosts& CostsOf(const PooledPlan& plan, int pool, int tensor) const;
   LayerCosts Measure(const PooledPlan& plan, int pool, int tensor) const;
   const Sums& SumsOf(const PooledPlan& plan, int pool, int tensor) const;
-  // Where in a pool stages begin that see different links, over all possible stages.
+  // Returns where stages with different links begin in a pool: one place for each case, over all
+  // possible stages.
   const std::vector<int>& PlacesIn(int pool, int tensor) const;
   Plan Probe(const PooledPlan& plan, int tensor, int first_device) const;
   std::vector<Limits> LimitsOf(const PooledPlan& plan, const std::vector<PooledStage>& stages,

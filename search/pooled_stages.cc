@@ -16,14 +16,14 @@
 namespace stagecraft {
 namespace {
 
-// What is enumerated, independent of the cost model.
+// What has been enumerated, which does not depend on the cost model.
 using PooledPlans = std::shared_ptr<std::vector<PooledPlan>>;
 
 constexpr PipelineSchedule kOrder = PipelineSchedule::kOneForwardOneBackward;  // of all these plans
 
 class PooledStages : public PlanSpace {
  public:
-  // Layers are shared out as in `base`; nullptr: by the problem's own costs.
+  // Layers are shared out as in `base` or, if that is nullptr, by the problem's own costs.
   PooledStages(const SearchProblem& problem, std::vector<int> kinds, PooledPlans all,
                const PooledSplit* base)
       : PlanSpace(problem),
@@ -103,7 +103,7 @@ class PooledStages : public PlanSpace {
     return plan;
   }
 
-  // A plan whose stages are alike has the key of a plan of equal stages, although its layers are
+  // A plan whose stages are alike gets the key of a plan of equal stages, although its layers are
   // shared out by other rules.
   PlanKey Key(size_t index) const override {
     const PooledPlan& plan = (*all_)[index];

@@ -109,8 +109,8 @@ double CostRate(const SearchProblem& problem, std::span<const int> group_devices
   if (problem.prices.empty()) {
     return std::accumulate(group_devices.begin(), group_devices.end(), 0);
   }
-  // Groups of one price are counted together, so that the sum is rounded in the same way however
-  // the devices are spread over them.
+  // Groups of the same price are counted together, so that the rounding of the sum does not depend
+  // on how the devices are spread over them.
   std::map<double, int> by_price;
   for (size_t group = 0; group < group_devices.size(); ++group) {
     by_price[problem.prices[group]] += group_devices[group];

@@ -18,24 +18,26 @@
 
 namespace stagecraft {
 
-// What is to be minimised. kCost: the dollars of a step or, without prices, its device-seconds.
-// kMemory: the peak of the device that comes closest to its capacity, as a share of it.
+// What is to be minimised. kCost: the dollars of a training step or, without prices, its
+// device-seconds. kMemory: the peak of the device that comes closest to its capacity, as a share of
+// that capacity.
 enum class Objective { kStepTime, kCost, kMemory };
 const char* Name(Objective objective);
 
-// How many of the cluster's devices a plan uses. kAll: every one. kHalves: all, the first half of
-// the nodes, a quarter of them, ... and of a single node half of its devices, a quarter, ... kAny:
-// any number of nodes, and all devices or any equal number of devices of each of them.
+// How many of the cluster's devices a plan uses. kAll: all of them. kHalves: all, those of the
+// first half of the nodes, of a quarter, ... down to one node, then half of its devices, a quarter,
+// ... kAny: any number of nodes, and of each of them all devices or the same number of devices.
 enum class DeviceCounts { kAll, kHalves, kAny };
 
-// The pipeline schedules that are tried by default, 1F1B and interleaved 1F1B, and all others.
+// Divides the pipeline schedules into those that are tried by default, 1F1B and interleaved 1F1B,
+// and all others.
 enum class ScheduleClass { kUsual, kOther };
 inline constexpr ScheduleClass kScheduleClasses[] = {ScheduleClass::kUsual, ScheduleClass::kOther};
 inline constexpr PipelineSchedule kUsualSchedules[] = {PipelineSchedule::kOneForwardOneBackward,
                                                        PipelineSchedule::kInterleaved};
 ScheduleClass ClassOf(PipelineSchedule schedule);
 
-// What to choose from; an empty list means everything that can be lowered.
+// The values to choose from; an empty list means all that can be lowered.
 struct Choices {
   std::vector<int> tensor, context, expert, pipeline, chunks;
   std::vector<int64_t> micro_batches;       // samples
@@ -47,49 +49,49 @@ struct Choices {
   DeviceCounts device_counts = DeviceCounts::kAll;
 };
 
-// Whether one of these lists has the value, or is empty.
+// Returns whether one of these lists contains the value or is empty.
 template <typename T>
 bool Allows(const std::vector<T>& choices, const T& value) {
   return choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end();
 }
 
-// Workload, cluster and model must outlive it.
+// Workload, cluster and model must outlive the problem.
 struct SearchProblem {
   const Workload& workload;
   const Cluster& cluster;
   const CostModel& model;
-  // What is not chosen: batch, sequence, precision, switches. Sequence parallelism is chosen if it
-  // is given as -1.
+  // What the search does not choose: batch, sequence, precision, switches. It chooses whether to
+  // use sequence parallelism if that is given as -1.
   PlanDegrees given;
   Choices choices = {};
   Objective objective = Objective::kStepTime;
   FrameworkMemory framework = {};
-  // USD for an hour of a device, by node group of the cluster; empty: not known.
+  // USD per device and hour, by node group of the cluster; empty if not known.
   std::vector<double> prices = {};
 };
 
-// The same question with other costs. `model` must outlive it, too.
+// Returns the same problem with another cost model, which must outlive it, too.
 SearchProblem WithModel(const SearchProblem& problem, const CostModel& model);
 
-// A plan with what the problem gives, a pipeline schedule of one chunk per stage, and no stages
-// yet.
+// Returns a plan with what the problem gives, a pipeline schedule of one chunk per stage, and no
+// stages yet.
 Plan PlanWithoutStages(const SearchProblem& problem, int64_t micro_batch, bool sequence_parallel,
                        int zero);
 
-// One sentence for each reason why no answer can be sought: choices that contradict each other or
-// the workload. Empty if the problem can be searched.
+// Returns one sentence for each reason why the problem cannot be searched: choices that contradict
+// each other or the workload. Empty if it can be.
 std::vector<std::string> FindErrors(const SearchProblem& problem);
 
-// What this number of devices of each node group costs per second: USD or, without prices, their
-// number.
+// Returns what these numbers of devices of each node group cost per second in USD or, without
+// prices, the number of all devices.
 double CostRate(const SearchProblem& problem, std::span<const int> group_devices);
 
-// The cost of a step: step time x CostRate().
+// Returns the cost of a training step: step time x CostRate().
 double CostOf(const SearchProblem& problem, const Evaluation& evaluation);
-// The peak of the device that comes closest to its capacity, as a share of it.
+// Returns the peak of the device that comes closest to its capacity, as a share of that capacity.
 double MemoryShare(std::span<const StageMemory> memory);
 
-// The value of the objective for an evaluation; less is better.
+// Returns the value of the objective for an evaluation; less is better.
 double Score(const SearchProblem& problem, const Evaluation& evaluation);
 
 }  // namespace stagecraft

@@ -6,8 +6,8 @@
 namespace stagecraft {
 namespace {
 
-// What is beside a device on its memory makes it unlike others, unless all have the same beside
-// them: `count` devices from `first` on have a memory each, or one together.
+// Returns whether `count` devices from `first` on each have a memory of their own, or all share
+// one. Otherwise a device is unlike others, because different devices share its memory.
 bool ShareMemoryAlike(const Cluster& cluster, int first, int count) {
   const int memory = cluster.shared_memory(first);
   for (int device = first; device < first + count; ++device) {
@@ -16,11 +16,12 @@ bool ShareMemoryAlike(const Cluster& cluster, int first, int count) {
   return true;
 }
 
-// Whether every set fills whole scale-up domains that meet at one switch, so that all sets are
-// equally far from each other.
+// Returns whether every set fills whole scale-up domains that meet at one switch, so that all sets
+// are equally far from each other.
 bool FillDomains(const Cluster& cluster, const PlacedSets& sets) {
   if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) return false;
-  // Some domains may share memory within, or with others, and some may not.
+  // Devices of some domains may share memory, within the domain or with others, and those of other
+  // domains may not.
   if (!cluster.shared_memories().empty()) return false;
   const int first = cluster.place(sets.first_device).node;
   int devices = 0;  // of a scale-up domain

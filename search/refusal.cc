@@ -11,10 +11,10 @@
 namespace stagecraft {
 namespace {
 
-// How many choices are tried; each takes about as long as it takes to make a plan.
+// The most choices that are tried; each takes about as long as it takes to make a plan.
 constexpr size_t kMostTried = 256;
 
-// Combines each of `all` with each value, at most kMostTried.
+// Returns each of `all` combined with each value, at most kMostTried combinations.
 template <typename T, typename Set>
 std::vector<PlanDegrees> Cross(const std::vector<PlanDegrees>& all, const std::vector<T>& values,
                                Set set) {
@@ -48,8 +48,8 @@ std::vector<PlanDegrees> AskedDegrees(const SearchProblem& problem) {
   return Cross(all, Or(choices.zeros, {-1}), [](Degrees& d, int n) { d.zero = n; });
 }
 
-// Takes the most devices with which replicas divide the batch, and experts the replicas; all of the
-// cluster if every device is wanted, or if none of its parts will do.
+// Sets the most devices with which the replicas divide the batch and, if possible, the expert
+// degree divides the data-parallel ranks. Leaves all devices of the cluster if all are asked for.
 void ChooseDevices(const SearchProblem& problem, PlanDegrees& degrees) {
   if (problem.choices.device_counts == DeviceCounts::kAll) return;
   const int most =
@@ -71,7 +71,7 @@ void ChooseDevices(const SearchProblem& problem, PlanDegrees& degrees) {
   degrees.devices = chosen * degrees.tensor * degrees.context * degrees.pipeline;
 }
 
-// The error that a simulation would give; empty if it accepts them.
+// Returns the error that a simulation would give; empty if it accepts these degrees.
 std::string RefusalOf(const SearchProblem& problem, const PlanDegrees& asked) {
   try {
     const Plan plan = MakePlan(asked, problem.workload, problem.cluster);

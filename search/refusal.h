@@ -7,9 +7,9 @@
 
 namespace stagecraft {
 
-// What a simulation would say about the first degrees among the choices that cannot be made, as a
-// sentence. Degrees that are not asked for are 1, and there are as many replicas as divide the
-// batch. If a simulation takes each of the choices by itself, the sentence says that a search has
+// Returns, as a sentence, the error of a simulation with the first degrees among the choices that
+// it refuses. Degrees that are not asked for are 1, and there are as many replicas as divide the
+// batch. If a simulation accepts each combination of choices, the sentence says that a search has
 // no plan with them. Never empty.
 std::string FindRefusal(const SearchProblem& problem);
 

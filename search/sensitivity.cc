@@ -15,18 +15,18 @@
 namespace stagecraft {
 namespace {
 
-// The number of plans that are evaluated side by side; the same with any number of threads.
+// The number of plans that are evaluated side by side. Does not depend on the number of threads.
 constexpr size_t kWave = 16;
 // Bounds are doubles multiplied with each other, so they are lowered by the rounding error.
 constexpr double kRounding = 1 - 1e-12;
 
 struct Candidate {
   size_t index = 0;
-  double floor = 0;  // no score under the present costs is less
+  double floor = 0;  // its score under the present costs is no less
   bool may_fit = true;
 };
 
-// Plans that may fit, by their floors, as far as they are enumerated.
+// Candidates holds the plans that may fit, by their floors, as far as they are enumerated.
 class Candidates {
  public:
   Candidates(PlanSpace& space, std::span<const SeenPlan> seen) : space_(space), seen_(seen) {}
@@ -34,7 +34,7 @@ class Candidates {
   size_t size() const { return by_floor_.size(); }
   Candidate& operator[](size_t index) { return by_floor_[index]; }
 
-  // Enumerates all whose floor may be below `score`, as long as spent() is false.
+  // Enumerates all plans whose floor may be below `score`, as long as spent() is false.
   template <typename Spent>
   void EnumerateBelow(double score, Spent spent) {
     for (std::optional<double> rest = space_.BoundOfRest(); rest && *rest < score && !spent();
@@ -47,7 +47,7 @@ class Candidates {
       return a.floor != b.floor ? a.floor < b.floor : a.index < b.index;
     });
   }
-  // Whether all whose floor may be below `score` are enumerated.
+  // Returns whether all plans whose floor may be below `score` are enumerated.
   bool HasAllBelow(double score) const { return space_.BoundOfRest().value_or(score) >= score; }
 
  private:
@@ -73,7 +73,7 @@ class Candidates {
 
   PlanSpace& space_;
   const std::span<const SeenPlan> seen_;
-  size_t known_ = 0;  // plans of the space that were looked at
+  size_t known_ = 0;  // plans of the space that were considered
   std::vector<Candidate> by_floor_;
 };
 
@@ -88,8 +88,8 @@ class Change {
     answer_.change = change;
   }
 
-  // Notes which candidates do not fit, whatever the change. `spent` says whether this number of
-  // evaluations leaves nothing of the budget.
+  // Finds the answer, and notes which candidates do not fit, whatever the change. `spent` says
+  // whether this number of evaluations uses up the budget.
   template <typename Spent>
   ChangedAnswer Run(const RankedPlan& old, Candidates& candidates, Spent spent) {
     answer_.old_score = ranker_.Rank(old.plan).score;
@@ -140,7 +140,7 @@ class Change {
   const MemoModel memo_;
   const SearchProblem problem_;
   const PlanSpace& base_;
-  std::unique_ptr<PlanSpace> space_;  // what is enumerated of `base_`, with the changed costs
+  std::unique_ptr<PlanSpace> space_;  // the enumerated plans of `base_`, with the changed costs
   PlanRanker ranker_{problem_};
   const double least_share_;
   ChangedAnswer answer_;

@@ -1,5 +1,5 @@
-// Sensitivity: whether the best plan stays the best if devices or links were a little faster, or
-// slower.
+// Sensitivity: whether the best plan would still be the best if devices or links were a little
+// faster or slower.
 #pragma once
 
 #include <cstdint>
@@ -21,30 +21,31 @@ struct SpeedChange {
   Speeds speeds;
 };
 
-// Ten per cent more and less of compute and of all links; with several nodes also of links within
-// and between scale-up domains separately.
+// Returns compute and all links 10 % faster and slower; with several nodes also the links within
+// and those between scale-up domains separately.
 std::vector<SpeedChange> UsualChanges(const Cluster& cluster);
 
-// What a search would answer after a change.
+// The answer that a search would give after a change.
 struct ChangedAnswer {
   SpeedChange change;
-  double old_score = 0;              // of the plan that was best
+  double old_score = 0;              // of the plan that was best, after the change
   std::optional<RankedPlan> better;  // the best after the change; no value: the old one stays
   bool is_optimal = false;           // no plan of the space scores less than the better of the two
   int64_t evaluated = 0;
 
-  // By which share of the new best score the old plan scores more.
+  // Returns by what share of the new best score the old plan's score exceeds it.
   double Loss() const { return better ? old_score / better->score - 1 : 0; }
 };
 
-// Plans are those of the space, split as they are there. One is simulated again only if the old
-// plan does not beat its bound: the largest of the space's bound and of its simulated time without
-// shared interfaces, each times Speeds::LeastShare(), and of the bound with the new costs. Plans
-// that did not fit still do not.
+// Returns the answer for each change, among the plans of the space, split as they are there. A plan
+// is simulated again only if the old plan does not beat its bound, which is the largest of three:
+// the space's bound and the plan's simulated time without shared interfaces, each times
+// Speeds::LeastShare(), and the bound with the new costs. Plans that did not fit still do not.
 //
-// `best` may lie beyond the space. `seen` are plans of the space, by SearchExhaustively(); a search
-// that saw fewer only makes this slower. The objective must not be kMemory, which no speed changes.
-// The budget is for all changes together; those that it does not reach are left out.
+// `best` need not be a plan of the space. `seen` are the plans of the space that
+// SearchExhaustively() evaluated; with fewer of them this is only slower. The objective must not be
+// kMemory, because speeds do not change it. The budget is for all changes together; those that it
+// does not reach are left out.
 std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpace& space,
                                            const RankedPlan& best, std::span<const SeenPlan> seen,
                                            const std::vector<SpeedChange>& changes,

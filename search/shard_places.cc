@@ -15,7 +15,8 @@
 namespace stagecraft {
 namespace {
 
-// 0 if nodes differ, have links of their own or meet at several switches.
+// Returns how many devices the first scale-up domain has; 0 if nodes differ, have explicit links or
+// meet at several switches.
 int DomainDevices(const Cluster& cluster, const std::vector<int>& devices) {
   if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) return 0;
   const int domain = cluster.domain(cluster.place(devices[0]).node);
@@ -67,7 +68,7 @@ bool ShardPlaces::MayLieElsewhere(const PlanDegrees& degrees) const {
   const Cluster& cluster = problem_.cluster;
   const bool are_alike =
       domain_devices_ > 0 && JoinsAlike(cluster.node(cluster.place(devices_[0]).node));
-  // Groups of consecutive ranks then fill domains, or lie in one.
+  // If so, groups of consecutive ranks fill domains, or each lies in one.
   const bool fills =
       are_alike && (sharing % domain_devices_ == 0 || domain_devices_ % sharing == 0);
   for (const std::string& order : RankOrdersToTry(problem_)) {
@@ -94,7 +95,7 @@ std::vector<ShardPlaces::Place> ShardPlaces::FindPlaces(const PlanDegrees& degre
   PlanDegrees all = degrees;
   const int sharing = SharingReplicas(degrees);
   if (KeyOf(degrees) == 0) {
-    // One stage that fills the devices has the groups of every such plan.
+    // A single stage that fills all devices has the groups of every plan in such a rank order.
     all.rank_order = kDefaultRankOrder;
     all.pipeline = 1;
     const int set = degrees.tensor * degrees.context;
@@ -102,7 +103,7 @@ std::vector<ShardPlaces::Place> ShardPlaces::FindPlaces(const PlanDegrees& degre
   }
   std::vector<Place> places;
   std::vector<ShardSpec> seen;
-  std::set<int> begins;  // within a domain
+  std::set<int> begins;  // places within a domain
   for (int stage = 0; stage < all.pipeline; ++stage) {
     for (int first = 0; first < all.data; first += sharing) {
       const int rank = ReplicaRanks(all, stage, first)[0];

@@ -1,4 +1,4 @@
-// What a search found, and what it was given to find it.
+// SearchResult: what a search found; SearchOptions: what it may spend to find it.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@
 
 namespace stagecraft {
 
-// A search ends by itself or when one of these is used up, whichever comes first; it then returns
-// the best so far. With seconds or a stop the answer depends on the machine.
+// A search ends by itself or when one of these is used up, whichever comes first, and returns the
+// best plans found so far. With a limit of seconds or a stop the answer depends on the machine.
 struct Budget {
   int64_t evaluations = 0;                  // 0: no limit
   double seconds = 0;                       // 0: no limit
@@ -26,7 +26,7 @@ struct Budget {
     return (evaluations > 0 && evaluated >= evaluations) ||
            (seconds > 0 && seconds_used >= seconds) || (stop != nullptr && stop->load());
   }
-  // What is left of it after this much was used; no value if it is used up.
+  // Returns what is left of the budget after this much was used; no value if it is used up.
   std::optional<Budget> Left(int64_t evaluated, double seconds_used) const {
     if (IsSpent(evaluated, seconds_used)) return std::nullopt;
     return Budget{.evaluations = evaluations > 0 ? evaluations - evaluated : 0,
@@ -35,11 +35,11 @@ struct Budget {
   }
 };
 
-// The progress of a search, for people who wait.
+// The progress of a search, to be shown to a user who waits.
 struct SearchProgress {
   int64_t evaluated = 0;
-  int64_t left = 0;  // plans left to be evaluated, at most
-  double best = 0;   // score; infinity before the first that fits
+  int64_t left = 0;  // plans left to be evaluated, at most this many
+  double best = 0;   // best score so far; infinity before the first plan that fits
   double bound = 0;  // no plan scores less
 };
 
@@ -55,18 +55,18 @@ struct RankedPlan {
   double score = 0;
 };
 
-// A point at which a better plan was found.
+// A point of the curve of the best score so far: here a better plan was found.
 struct CurvePoint {
   int64_t evaluations = 0;  // so far, including this one
   double seconds = 0;
   double score = 0;
 };
 
-// The summary of a plan that was evaluated.
+// SeenPlan is the summary of a plan that was evaluated.
 struct SeenPlan {
   size_t index = 0;  // in the space
-  // Whether its memory and its passes are the same at other costs; what follows is known only of
-  // such plans.
+  // Whether the plan has the same memory and passes under other costs; the members below are known
+  // only for such plans.
   bool is_fixed = false;
   bool fits = false;
   Duration unshared_time;  // as in Evaluation
@@ -76,13 +76,13 @@ struct SearchResult {
   std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
   std::string space;              // its name
   int64_t candidates = 0;         // plans of the space that were enumerated before the search ended
-  int64_t evaluated = 0;          // whose memory was looked at, and simulated if they fit
-  int64_t feasible = 0;           // of those that were evaluated
+  int64_t evaluated = 0;          // plans whose memory was estimated, and simulated if they fit
+  int64_t feasible = 0;           // evaluated plans that fit
   bool is_optimal = false;        // no plan of the space scores less than the first
   double bound = 0;               // no plan of the space scores less
   std::vector<CurvePoint> curve;
-  std::vector<SeenPlan> seen;  // in the order they were evaluated
-  // If no plan fits: a sentence about what the nearest one lacks.
+  std::vector<SeenPlan> seen;  // in the order in which they were evaluated
+  // If no plan fits: a sentence about the memory that the plan closest to fitting lacks.
   std::string obstacle;
   // If the space has no plan at all: a sentence that says what is wrong with the choices
   // (FindRefusal()); it is then the obstacle, too.

@@ -1,4 +1,4 @@
-// Spaces that remember what they were asked.
+// Makes views of spaces that remember their bounds.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace stagecraft {
 
-// The same plans; every bound is computed once. `space` must outlive it. Takes 24 bytes for each
-// plan.
+// Returns a space of the same plans that computes each bound only once. `space` must outlive it.
+// Takes 24 bytes for each plan.
 std::unique_ptr<PlanSpace> RememberBounds(PlanSpace& space);
 
 }  // namespace stagecraft

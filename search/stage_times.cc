@@ -27,12 +27,12 @@ StageTime MeasureLane(const SimulatedStep& step, Lane lane) {
   return time;
 }
 
-// The plan with these numbers of layers in the parts of its chains; no value if that changes
-// nothing or cannot be lowered.
+// Returns the plan with these numbers of layers in the parts of its chains; no value if that
+// changes nothing or if the plan cannot be lowered.
 std::optional<Plan> WithParts(const Plan& plan, const std::vector<int>& layers,
                               const Workload& workload, const Cluster& cluster) {
   for (const Stage& stage : plan.stages) {
-    if (!stage.recomputed.empty()) return std::nullopt;  // names its layers
+    if (!stage.recomputed.empty()) return std::nullopt;  // its layers are named
   }
   Plan other = plan;
   PlaceLayers(layers, MapOf(plan), other);

@@ -1,4 +1,5 @@
-// What the stages of a simulated step take, and other ways to split the same pipeline.
+// StageTime: what the stages of a simulated step compute; and other ways to split the same
+// pipeline.
 #pragma once
 
 #include <optional>
@@ -12,26 +13,27 @@
 
 namespace stagecraft {
 
-// Times of the rank of a stage that computes longest.
+// The times of that rank of a stage that computes longest.
 struct StageTime {
-  int blocks = 0;     // layers without the first and the last of the network
-  Duration forward;   // mean of one micro-batch through all chunks
+  int blocks = 0;     // layers, except for the first and the last of the network
+  Duration forward;   // of one micro-batch through all chunks, mean
   Duration backward;  // the same, input and weight gradients together
   Duration busy;      // all passes of a step
 };
 
-// By stage, in pipeline order.
+// Returns the times of each stage, in pipeline order.
 std::vector<StageTime> MeasureStages(const SimulatedStep& step, const Workload& workload);
 
-// The longest busy time over the mean.
+// Returns the longest busy time over the mean.
 double Imbalance(const std::vector<StageTime>& stages);
 
-// The same plan with its layers spread as evenly as possible, as MakePlan() does it; no value if
-// they are so already or if such a plan cannot be lowered.
+// Returns the same plan with its layers spread as evenly as possible, as MakePlan() spreads them;
+// no value if they already are, or if that plan cannot be lowered.
 std::optional<Plan> SplitEvenly(const Plan& plan, const Workload& workload, const Cluster& cluster);
 
-// The same plan with BalancedBlocks(); no value if they are so already, or if such a plan cannot be
-// lowered: with several chunks per stage, or fewer than two stages.
+// Returns the same plan with its layers spread by BalancedBlocks(); no value if they already are,
+// if that plan cannot be lowered, or if there are several chunks per stage, fewer than two stages,
+// or fewer layers between the ends than stages.
 std::optional<Plan> SplitForHead(const Plan& plan, const Workload& workload,
                                  const Cluster& cluster);
 

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// The time of the layers before each part; `own` are the times of part 0, 1, ...
+// Returns the time of all parts before each part; `own` are the times of parts 0, 1, ...
 std::vector<Duration> Before(const std::vector<Duration>& own) {
   std::vector<Duration> before(own.size());
   for (size_t i = 1; i < own.size(); ++i) before[i] = before[i - 1] + own[i - 1];
@@ -165,7 +165,7 @@ const std::vector<Bytes>& StepBound::SavedOf(const PlanDegrees& degrees) {
   const bool recomputes_some = !(given.recompute_choice == RecomputeChoice());
   if (given.forward_only || given.offload.activations > 0 || recomputes_some) return saved;
   const Plan probe = OneStage(degrees);
-  std::vector<bool> is_measured(saved.size());  // what is kept may be nothing
+  std::vector<bool> is_measured(saved.size());  // needed because a layer may keep nothing
   for (int layer = 0; layer < workload.layer_count(); ++layer) {
     const int kind = workload.layers[layer];
     if (is_measured[kind]) continue;
@@ -190,7 +190,7 @@ Plan StepBound::OneStage(const PlanDegrees& degrees) const {
 }
 
 Bytes StepBound::Memory(const PlanDegrees& degrees) {
-  // The rank with the most parameters, not counting tied ones.
+  // Looks for the rank with the most parameters, not counting tied ones.
   const Workload& workload = problem_.workload;
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   const std::vector<int> parts = PartLayers(degrees, workload);

@@ -1,4 +1,4 @@
-// Stopwatch: the wall-clock time since it was made.
+// Stopwatch: measures the wall-clock time since it was made.
 #pragma once
 
 #include <chrono>

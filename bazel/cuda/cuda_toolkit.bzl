@@ -8,15 +8,15 @@ Where there is none, or one without a header that we need, which it says, or wit
 
 _DEFAULT_HOME = "/usr/local/cuda"
 
-# Beside the toolkit's own: cuDNN's and NCCL's are packages of their own.
+# Headers that we need: the toolkit's, and those of cuDNN and NCCL, which are separate packages.
 _HEADERS = ["cuda_runtime.h", "cublasLt.h", "cudnn.h", "cupti.h", "nccl.h"]
 
-# Where Debian's packages of these put them; compilers look there anyway.
+# Where Debian's packages of cuDNN and NCCL put their headers; compilers look there anyway.
 _SYSTEM_INCLUDES = ["/usr/include", "/usr/include/x86_64-linux-gnu"]
 
 _RUNTIME = ["-lcudart_static", "-ldl", "-lrt", "-lpthread"]
 
-# Where a program looks for what it loads when it needs it: beside itself first.
+# Where a program looks for libraries that it loads when it needs them: beside itself first.
 _RUN_PATHS = ["-Wl,-rpath,$$ORIGIN", "-Wl,-rpath,/usr/local/cuda/lib64"]
 
 def _cuda_toolkit_impl(ctx):

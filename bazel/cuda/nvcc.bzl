@@ -2,7 +2,7 @@
 
 load("@cuda//:toolkit.bzl", "CUDA_HOME", "HAS_CUDA")
 
-# Machine code for Hopper and Blackwell, and PTX that a driver compiles for any other board from
+# Machine code for Hopper and Blackwell, and PTX that a driver compiles for any other GPU type from
 # Ampere on.
 _TARGETS = [
     "-gencode=arch=compute_90,code=sm_90",
@@ -13,7 +13,8 @@ _TARGETS = [
 _RUNTIME = "@cuda//:cudart"
 
 _OPTIONS = [
-    # In /tmp, which sandboxes share, two compilations would take files of one name.
+    # Without this, two compilations would use files of the same name in /tmp, which all sandboxes
+    # share.
     "--objdir-as-tempdir",
     "-std=c++20",
     "-O2",
@@ -68,7 +69,7 @@ def if_cuda(with_toolkit, without = []):
     """`with_toolkit` where @cuda found one."""
     return with_toolkit if HAS_CUDA else without
 
-# To loop over: once with a toolkit, else never.
+# A list to loop over: of one element with a toolkit, otherwise empty.
 ONCE_IF_CUDA = if_cuda(["toolkit"])
 
 def _objects(name, srcs, deps, **kwargs):

@@ -1,4 +1,4 @@
-// What gcc reads once for all libraries that write JSON.
+// The headers that gcc reads once for all libraries that write JSON.
 #include <nlohmann/json.hpp>
 
 #include "bazel/first/library_first.h"

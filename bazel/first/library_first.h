@@ -1,9 +1,9 @@
-// What gcc reads once for all libraries: the headers that most of them include. No "#pragma once":
-// it is precompiled as a main file. Sources include what they use nevertheless; clang, which has no
-// precompiled header here, sees that they do.
+// The headers that gcc reads once for all libraries, since most of them include these. There is no
+// "#pragma once", since this file is precompiled as a main file. Sources still include what they
+// use; clang, for which there is no precompiled header, checks that.
 
-// Without optimisation fmt's headers switch some of it on for themselves, and gcc 12 does not
-// switch it off again in what follows a precompiled header.
+// Without optimisation, fmt's headers turn some optimisation on for themselves by pragmas, which
+// gcc 12 does not turn off again after a precompiled header. This macro leaves the pragmas out.
 #define FMT_GCC_PRAGMA(arg)
 #include <fmt/format.h>
 #include <google/protobuf/generated_enum_reflection.h>

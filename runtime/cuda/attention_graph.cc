@@ -56,7 +56,7 @@ class AttentionBuilder {
     arguments_.numbers.push_back({graph_.uid(tensor), value});
     return tensor;
   }
-  // Keys or values, with rows and columns exchanged.
+  // Adds keys or values, with rows and columns exchanged.
   Tensor Transposed() {
     const Tensor tensor =
         graph_.Add({op_.sequences, kv_heads_, op_.k, op_.n},
@@ -71,7 +71,7 @@ class AttentionBuilder {
     return result;
   }
 
-  // Keys after the query become minus infinity.
+  // Replaces the scores of keys after the query by minus infinity.
   Tensor Masked(Tensor scores) {
     const auto integers = [&] {
       return graph_.Add(Scores(), PackedStrides(Scores()), CUDNN_DATA_INT32, Home::kVirtual);
@@ -125,7 +125,7 @@ class AttentionBuilder {
   AttentionArguments arguments_;
 };
 
-// A block of scores with rows and columns exchanged, in the format of the operands.
+// Returns scores with rows and columns exchanged, in the format of the operands.
 Tensor AttentionBuilder::TransposedScores(Tensor scores) {
   const Tensor transposed =
       graph_.Add({op_.sequences, heads_, op_.n, op_.m},
@@ -134,7 +134,8 @@ Tensor AttentionBuilder::TransposedScores(Tensor scores) {
   return transposed;
 }
 
-// Groups of query heads add up to the gradient of the head that they share.
+// Adds left x right as the gradient of keys or values: the products of the query heads of a group
+// are added up for the head that they share.
 void AttentionBuilder::SumOverGroups(Tensor left, Tensor right) {
   const Tensor sum = Rows(kv_heads_, op_.n);
   if (heads_ == kv_heads_) return graph_.Product(left, right, sum);
@@ -149,7 +150,7 @@ void AttentionBuilder::Backward() {
   const Tensor products = Point(CUDNN_POINTWISE_MUL, output_gradient, output_);
   const Tensor sum = graph_.Between(PerRow());
   graph_.Reduce(CUDNN_REDUCE_TENSOR_ADD, products, sum);
-  // The engines recognise the scale of the dropout at this place.
+  // Dropout would scale the sums here; the engines recognise the graph only with such a factor.
   const Tensor row_sum = Point(CUDNN_POINTWISE_MUL, sum, Number(1));
 
   const Tensor scores = ScaledScores();

@@ -1,4 +1,4 @@
-// cuDNN's heuristic against our graphs, for a Hopper that need not be there.
+// Asks cuDNN's heuristic for engines for our graphs on a Hopper, which this machine need not have.
 #include "runtime/cuda/attention_graph.h"
 
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// An H200 as cuDNN 9 writes devices.
+// An H200 in the format in which cuDNN 9 writes devices.
 constexpr const char* kHopper = R"({
   "deviceName": "NVIDIA H200", "deviceVer": 900, "driverVer": 13000, "cudaDeviceId": 0,
   "multiProcessorCount": 132, "smClockRateKHz": 1980000, "memClockRateKHz": 3201000,
@@ -30,8 +30,8 @@ Op Attention(Direction direction, bool is_causal, int head_size, int kv_heads) {
 
 class AttentionGraphTest : public ::testing::Test {
  protected:
-  // Engines of the backward pass want a driver to be there, if only the toolkit's
-  // empty one: asked for by its own name later, it is what is loaded already.
+  // Engines of the backward pass need a driver, for which the toolkit's empty one is enough: once
+  // it is loaded, cuDNN finds it when it asks for the driver by name.
   AttentionGraphTest() : hopper_(*library_, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
     const char* const stub = std::getenv("CUDA_DRIVER_STUB");
     if (stub != nullptr && dlopen("libcuda.so.1", RTLD_NOW) == nullptr) dlopen(stub, RTLD_NOW);

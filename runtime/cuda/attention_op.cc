@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// Returns a description of the device that the library's handle belongs to.
+// Returns a description of the device to which the library's handle belongs.
 Descriptor DeviceOf(const Cudnn& library, cudnnHandle_t handle) {
   Descriptor device(library, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
   device.Set(CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, handle).Finalize();
@@ -22,8 +22,8 @@ Descriptor DeviceOf(const Cudnn& library, cudnnHandle_t handle) {
 
 }  // namespace
 
-// A compiled attention. Several runs of it may be in flight at once, since everything that a run
-// writes to is among its arguments.
+// A compiled attention. Several runs of it may be in flight at once, since a run writes only to its
+// arguments.
 struct AttentionPlan {
   AttentionPlan(const Op& op, std::shared_ptr<Cudnn> library, cudnnHandle_t handle,
                 int multiprocessors)
@@ -101,7 +101,7 @@ class AttentionOp final : public DeviceOp {
   std::shared_ptr<const AttentionPlan> plan_;
   DeviceMemory workspace_;
   std::vector<float> numbers_;
-  std::vector<size_t> offsets_;  // of the blocks
+  std::vector<size_t> offsets_;  // by block, in the operands
   size_t bytes_ = 0;
 };
 
@@ -133,7 +133,7 @@ class AttentionLibrary {
   };
   struct Made {
     Key key;
-    std::weak_ptr<const AttentionPlan> plan;  // lives as long as the last op that has it
+    std::weak_ptr<const AttentionPlan> plan;  // expired when no op uses it any more
   };
 
   std::shared_ptr<Cudnn> cudnn_ = std::make_shared<Cudnn>();

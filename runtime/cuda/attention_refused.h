@@ -1,11 +1,12 @@
-// AttentionRefused: the fused attention of a run is not supported by this GPU and its libraries.
+// AttentionRefused: the error of a run whose fused attention this GPU and its libraries do not
+// support.
 #pragma once
 
 #include "costmodel/check.h"
 
 namespace stagecraft {
 
-// The library is there: the same plan with unfused attention may run.
+// The library is installed, so the same plan may run with unfused attention.
 class AttentionRefused : public InputError {
  public:
   using InputError::InputError;

@@ -1,4 +1,4 @@
-// CaptureGraph: captures what is queued on a stream as a graph, which is launched at once.
+// CaptureGraph: captures what is queued on a stream as a graph, which one call launches.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,8 @@
 
 namespace stagecraft {
 
-// Captures what `launch` queues on the stream, which can be used again even if `launch` throws.
+// Returns a graph of what `launch` queues on the stream. The stream can be used again even if
+// `launch` throws.
 template <typename Launch>
 Graph CaptureGraph(cudaStream_t stream, const Launch& launch) {
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));

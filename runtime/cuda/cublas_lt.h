@@ -1,4 +1,4 @@
-// The functions of cuBLASLt that are called, and their objects as values.
+// The functions of cuBLASLt that are used here, and its objects as values.
 #pragma once
 
 #include <cublasLt.h>
@@ -17,11 +17,11 @@ namespace stagecraft {
 #define STAGECRAFT_CUBLAS_FUNCTION(name) \
   decltype(&::cublasLt##name) name = library["cublasLt" #name]
 
-// The workspace that cuBLAS takes by default on Hopper.
+// The size in bytes of the workspace that cuBLAS takes by default on Hopper.
 constexpr size_t kWorkspace = size_t{32} << 20;
 
-// cuBLASLt, loaded, with a handle and a workspace of the device that was current when it was made.
-// Ops that use the workspace must run one after another.
+// The loaded library cuBLASLt, with a handle and a workspace of the device that was current when it
+// was made. Ops that use the workspace must run one after another.
 class CublasLt {
  public:
   CublasLt() : workspace(kWorkspace) { Check(Create(&handle)); }
@@ -44,8 +44,7 @@ class CublasLt {
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceCreate);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceDestroy);
   STAGECRAFT_CUBLAS_FUNCTION(MatmulPreferenceSetAttribute);
-  // Throws Unsupported unless the status is that of success. Only this op is refused: others may
-  // run.
+  // Throws Unsupported unless the status says success. This refuses a single op; others may run.
   void Check(cublasStatus_t status) const {
     if (status == CUBLAS_STATUS_SUCCESS) return;
     throw Unsupported("cuBLASLt refuses with " + StatusText(get_name_, status));
@@ -55,7 +54,7 @@ class CublasLt {
   DeviceMemory workspace;
 
  private:
-  // Names a status; nullptr if the library has no such function.
+  // Returns the name of a status; nullptr if the library has no such function.
   decltype(&::cublasLtGetStatusName) get_name_ = library.Find("cublasLtGetStatusName");
 };
 

@@ -1,4 +1,4 @@
-// Turns what CUDA's functions return into exceptions, and its objects into values.
+// Turns the errors that CUDA's functions return into exceptions, and CUDA's objects into values.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +13,8 @@
 
 namespace stagecraft {
 
-// Throws Unsupported if only memory is lacking: the next op may be smaller.
+// Throws Unsupported if the call failed for lack of memory, since the next op may be smaller;
+// throws std::runtime_error for other failures.
 inline void CheckCuda(cudaError_t status, const char* call) {
   if (status == cudaSuccess) return;
   if (status == cudaErrorMemoryAllocation) {
@@ -24,7 +25,7 @@ inline void CheckCuda(cudaError_t status, const char* call) {
 }
 #define CHECK_CUDA(call) ::stagecraft::CheckCuda(call, #call)
 
-// Memory of the current device.
+// Owns memory of the device that was current when it was made.
 class DeviceMemory {
  public:
   DeviceMemory() = default;

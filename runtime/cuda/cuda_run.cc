@@ -23,14 +23,14 @@
 namespace stagecraft {
 namespace {
 
-// "0000:1b:00.0".
+// Returns the PCI address of a GPU: "0000:1b:00.0".
 std::string BusOf(int gpu) {
   std::array<char, 32> bus = {};
   CHECK_CUDA(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), gpu));
   return bus.data();
 }
 
-// "host 0000:1b:00.0": the same for processes on one GPU.
+// Returns "host 0000:1b:00.0", which is the same for all processes on one GPU.
 std::string GpuId(int gpu) {
   std::array<char, 128> host = {};
   gethostname(host.data(), host.size() - 1);
@@ -47,7 +47,7 @@ std::string DeviceName(const CudaPlace& place, const RankDevice& device) {
   return device.uses_graphs() ? name : name + ", ops launched one by one";
 }
 
-// This process's part in a run.
+// The part of this process in a run.
 class CudaRun {
  public:
   explicit CudaRun(const CudaRunRequest& request)
@@ -82,7 +82,7 @@ class CudaRun {
                                    [this](size_t steps) { return LateSteps(steps); });
     result.gpus = GatherReadings(Summarize(sensors.Stop()));
     result.peak_memory = PeakMemory();
-    std::vector<std::string> names;  // of this process
+    std::vector<std::string> names;  // of the ranks of this process
     for (const std::unique_ptr<RankDevice>& device : devices_) {
       names.push_back(DeviceName(request_.places[device->rank()], *device));
     }
@@ -102,7 +102,7 @@ class CudaRun {
     return is_alone() || static_cast<int>(rank) == request_.process.rank;
   }
 
-  // Returns the text of each rank's process, by rank.
+  // Returns the texts of all processes, each at the rank that the process runs.
   std::vector<std::string> GatherTexts(const std::string& own) {
     return world_ ? world_->Gather(own) : std::vector<std::string>(ranks(), own);
   }
@@ -125,7 +125,8 @@ class CudaRun {
     return part_of_[rank] < 0 ? MakeStream() : parts_->MakeStream(part_of_[rank]);
   }
 
-  // Returns the number of each process, by rank. Called by all of several processes; `own` >= 0.
+  // Returns the numbers of all processes, by rank. All of the processes, of which there are
+  // several, must call it; `own` must be >= 0.
   std::vector<int64_t> GatherNumbers(int64_t own) {
     std::vector<int64_t> values(ranks());
     values[request_.process.rank] = own;
@@ -133,11 +134,11 @@ class CudaRun {
     return values;
   }
 
-  // Returns the readings of each rank's GPU, by rank, of which this process knows its `own`.
+  // Returns the readings of the GPU of each rank, by rank; `own` are those of this process.
   std::vector<GpuReadings> GatherReadings(const GpuReadings& own) {
     std::vector<GpuReadings> all(ranks(), own);
     if (!world_) return all;
-    constexpr double kParts = 1e6;  // readings are sent as whole numbers of such parts
+    constexpr double kParts = 1e6;  // readings are sent as whole numbers of millionths
     for (const auto reading :
          {&GpuReadings::clock_hz, &GpuReadings::least_clock_hz, &GpuReadings::watts,
           &GpuReadings::most_watts, &GpuReadings::most_celsius}) {
@@ -146,7 +147,7 @@ class CudaRun {
         all[rank].*reading = static_cast<double>(values[rank]) / kParts;
       }
     }
-    // Zero means that no sensor tells, so a value that one tells is sent as one more.
+    // Zero means that there is no reading, so 1 is added to those that are sent.
     const std::vector<int64_t> throttled =
         GatherNumbers(own.throttled ? 1 + std::llround(kParts * *own.throttled) : 0);
     for (size_t rank = 0; rank < ranks(); ++rank) {
@@ -158,7 +159,7 @@ class CudaRun {
   }
 
   // Returns how late each of the last `count` steps, those that were measured, was queued by the
-  // process that was latest.
+  // latest process.
   std::vector<Duration> LateSteps(size_t count) {
     std::vector<int64_t> late;
     for (const Duration step : executor_->queued_late().last(count)) late.push_back(step.ns());
@@ -168,8 +169,8 @@ class CudaRun {
     return times;
   }
 
-  // The most that a rank's pool handed out, and the rank's share of what the GPU holds besides
-  // pools: contexts, libraries, NCCL's buffers.
+  // Returns, by rank, the most memory that its pool handed out at once, plus its share of what the
+  // GPU holds besides pools: contexts, libraries, NCCL's buffers.
   std::vector<Bytes> PeakMemory() {
     std::vector<int64_t> peak(ranks()), reserved(ranks()), used(ranks());
     size_t free = 0, all = 0;
@@ -200,12 +201,12 @@ class CudaRun {
   const StreamProgram program_;
   std::vector<std::string> gpus_;  // by rank
   std::optional<GpuParts> parts_;
-  std::vector<int> part_of_;  // by rank; -1: all of a GPU, or another one
-  // Its handles may belong to contexts of parts_, which must outlive it.
+  std::vector<int> part_of_;  // by rank; -1: all of this GPU, or on another GPU
+  // Destroyed before parts_, since its handles may belong to contexts of these.
   const std::shared_ptr<LazyAttentionLibrary> attention_ = std::make_shared<LazyAttentionLibrary>();
-  std::vector<std::unique_ptr<RankDevice>> devices_;  // of this process
+  std::vector<std::unique_ptr<RankDevice>> devices_;  // of the ranks of this process
   std::optional<DeviceExecutor> executor_;
-  std::optional<NcclWorld> world_;  // no value in one process
+  std::optional<NcclWorld> world_;  // no value if one process runs all ranks
 };
 
 }  // namespace

@@ -16,8 +16,8 @@ Schedule OneTask() {
   return builder.Build();
 }
 
-// On a machine that has one device_executor_test does more.
-TEST(CudaRunTest, WhereThereIsNoGpuOneSentenceSaysSo) {
+// On a machine with a GPU, device_executor_test tests more.
+TEST(CudaRunTest, WithoutAGpuTheErrorIsOneSentence) {
   const Schedule schedule = OneTask();
   const std::string error = ErrorOf([&] {
     RunOnCuda({.schedule = &schedule, .places = {{}}, .process = {}, .steps = {{0}, {1}}});
@@ -28,7 +28,7 @@ TEST(CudaRunTest, WhereThereIsNoGpuOneSentenceSaysSo) {
   EXPECT_TRUE(says_so) << error;
 }
 
-TEST(CudaRunTest, WhatIsWrongWithTheRequestIsSaidOnAnyMachine) {
+TEST(CudaRunTest, AWrongRequestIsRefusedOnAnyMachine) {
   const Schedule schedule = OneTask();
   EXPECT_NE(ErrorOf([&] { RunOnCuda({.schedule = &schedule, .places = {}, .process = {}}); }), "");
 }

@@ -20,19 +20,19 @@
 namespace stagecraft {
 namespace {
 
-// Operands of consecutive calls lie this many times the size of the cache apart, and this much is
-// read before a batch, so that none of them is left in the cache.
+// Consecutive calls rotate through blocks of operands of this many times the size of the cache
+// together, and as much is read before a batch, so that no call finds its operands in the cache.
 constexpr size_t kCaches = 3;
-// As many as MeasuringRules::most_calls: a batch uses each block at most once.
+// Equal to MeasuringRules::most_calls, so that a batch uses each block at most once.
 constexpr size_t kMostBlocks = 256;
-// Sensors are read while this much work is queued.
+// Sensors are read while this many seconds of work are queued, at most kMostSensorRuns runs.
 constexpr double kSensorSeconds = 3e-3;
 constexpr double kMostSensorRuns = 64;
 
 constexpr int kThreads = 512;
 constexpr int kBlocksPerMultiprocessor = 4;
 
-// Fills the cache with other lines, and leaves none to be written back.
+// Fills the cache with other lines, none of which has to be written back.
 __global__ void ReadAll(const uint4* memory, size_t count, unsigned* sink) {
   const size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
   unsigned sum = 0;
@@ -41,21 +41,21 @@ __global__ void ReadAll(const uint4* memory, size_t count, unsigned* sink) {
     const uint4 line = memory[i];
     sum += line.x ^ line.y ^ line.z ^ line.w;
   }
-  if (sum == 0x9e3779b9u) *sink = sum;  // never for zeros: keeps the reads
+  if (sum == 0x9e3779b9u) *sink = sum;  // false for zeros; keeps the compiler from dropping reads
 }
 
-// A device that was idle takes a while to raise its clocks; it is awake after this much work,
-// however long its host takes to queue it.
+// A device that was idle takes a while to raise its clocks. This much work suffices, however long
+// the host takes to queue it.
 constexpr float kWakingUpMilliseconds = 500;
 constexpr int kFlushesInARow = 64;
 
-// What ops of one device share.
+// What the timed ops of one device share.
 struct DeviceContext {
   int multiprocessors = 0;
   size_t cache = 0;
   Stream stream;
   Event begin, end;
-  DeviceMemory flushed;  // the last line is the sink
+  DeviceMemory flushed;  // the last line is the sink of ReadAll()
   DeviceMemory operands;
   std::unique_ptr<Sensors> sensors;
 
@@ -87,7 +87,7 @@ class CudaTimedOp final : public TimedOp {
     blocks_ = std::clamp<size_t>((wanted + stride_ - 1) / stride_ + 1, 1, kMostBlocks);
     if (stride_ >= wanted) blocks_ = 1;
     if (context.operands.bytes() < blocks_ * stride_) {
-      context.operands = DeviceMemory();  // the old block first
+      context.operands = DeviceMemory();  // frees the old memory first
       context.operands = DeviceMemory(blocks_ * stride_);
     }
     for (size_t block = 0; block < blocks_; ++block) {
@@ -96,11 +96,11 @@ class CudaTimedOp final : public TimedOp {
     // Libraries load their kernels at the first launch, which must not be part of a capture.
     op_->Launch(BlockAt(0), context.stream.get());
     CHECK_CUDA(cudaStreamSynchronize(context.stream.get()));
-    Capture(1);  // an op that cannot be captured is refused here
+    Capture(1);  // refuses an op that cannot be captured
   }
 
-  // The device is kept busy while the host queues the calls, so that it finds them waiting. No host
-  // takes kHeadStart for one launch.
+  // Keeps the device busy while the host queues the calls, so that it finds them waiting. No host
+  // needs kHeadStart for one launch.
   Duration Run(int calls) override {
     Capture(calls);
     context_.Flush();
@@ -134,9 +134,9 @@ class CudaTimedOp final : public TimedOp {
         cudaEventRecordWithFlags(event.get(), context_.stream.get(), cudaEventRecordExternal));
   }
 
-  // A graph launches its kernels without the host, which would be slower than short kernels run. It
-  // also records when calls begin and end: an event outside of it is microseconds away from its
-  // first kernel.
+  // Captures the calls as a graph, which launches kernels faster than the host could launch short
+  // ones. The graph also records when calls begin and end, since an event outside of it is
+  // microseconds away from its first kernel.
   void Capture(int calls) {
     if (captured_ == calls) return;
     cudaStream_t stream = context_.stream.get();
@@ -156,7 +156,7 @@ class CudaTimedOp final : public TimedOp {
   DeviceContext& context_;
   size_t stride_ = 0, blocks_ = 1;
   Graph graph_;
-  int captured_ = 0;  // calls in the graph; 0: none
+  int captured_ = 0;  // the number of calls in the graph; 0: none is captured
   double last_seconds_ = 1;
 };
 

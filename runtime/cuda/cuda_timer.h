@@ -9,16 +9,16 @@
 
 namespace stagecraft {
 
-// One of the parts of a GPU that is split into several.
+// One part of a GPU that is divided into several.
 struct GpuPart {
-  std::vector<int> multiprocessors;  // of each part; empty: the GPU is whole
-  int part = 0;                      // which one
+  std::vector<int> multiprocessors;  // of each part; empty: the GPU is not divided
+  int part = 0;                      // index
 };
 
-// Times ops on device `ordinal` in CUDA's order, or on a part of it while the other parts idle.
-// Throws an InputError, a sentence that begins with `place`, if this build has no CUDA, if there is
-// no driver or no such device, if it cannot be split like this, or if too little of its memory is
-// left.
+// Makes a timer of ops on device `ordinal`, numbered as CUDA does, or on a part of it while the
+// other parts idle. Throws an InputError, a sentence that begins with `place`, if this build has no
+// CUDA, if there is no driver or no such device, if it cannot be divided as asked, or if it has too
+// little free memory.
 std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
                                          const GpuPart& part = {});
 

@@ -1,4 +1,4 @@
-// Watches the kernels of the CUDA devices of this process.
+// Records which kernels run on the CUDA devices of this process.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// At most one may exist at a time. Throws an InputError, a sentence that begins with `place`,
-// without CUDA or without its library CUPTI.
+// Makes a tracer. At most one may exist at a time. Throws an InputError, a sentence that begins
+// with `place`, if this build has no CUDA or the machine no library CUPTI.
 std::unique_ptr<KernelTracer> MakeCudaKernelTracer(const std::string& place);
 
 }  // namespace stagecraft

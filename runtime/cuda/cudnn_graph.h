@@ -1,5 +1,5 @@
-// CudnnGraph: operations on tensors in the form in which cuDNN is told of them, and the plan that
-// runs them as one fused kernel or a few.
+// CudnnGraph: operations on tensors in the form that cuDNN takes, and the plan that runs them as
+// one fused kernel or a few.
 #pragma once
 
 #include <cudnn.h>
@@ -16,7 +16,7 @@ namespace stagecraft {
 
 // Four sizes: sequences, heads, rows, columns.
 using Sizes = std::vector<int64_t>;
-// Strides of a tensor whose last size is contiguous.
+// Returns the strides of a contiguous tensor.
 Sizes PackedStrides(const Sizes& sizes);
 
 class CudnnGraph {
@@ -24,15 +24,15 @@ class CudnnGraph {
   // A tensor of the graph, by index.
   using Tensor = size_t;
   enum class Home {
-    kMemory,   // an argument of the plan
-    kVirtual,  // between two operations only
-    kValue,    // one number, given at each run
+    kMemory,   // memory that is an argument of the plan
+    kVirtual,  // an intermediate result between two operations
+    kValue,    // one number, passed at each run
   };
 
   explicit CudnnGraph(std::shared_ptr<Cudnn> library) : library_(std::move(library)) {}
 
   Tensor Add(const Sizes& sizes, const Sizes& strides, cudnnDataType_t type, Home home);
-  // An intermediate result in 32 bits.
+  // Adds an intermediate result in 32 bits.
   Tensor Between(const Sizes& sizes) {
     return Add(sizes, PackedStrides(sizes), CUDNN_DATA_FLOAT, Home::kVirtual);
   }
@@ -46,15 +46,15 @@ class CudnnGraph {
 
   const Sizes& sizes(Tensor tensor) const { return tensors_[tensor].sizes; }
   int64_t uid(Tensor tensor) const { return static_cast<int64_t>(tensor) + 1; }
-  // The library of the graph; valid as long as the graph.
+  // Returns the library of the graph, which is valid as long as the graph.
   Cudnn& cudnn() const { return *library_; }
 
-  // Returns engines, with their settings, for this number of multiprocessors of a device (0: all),
-  // the heuristic's first choice first. If the heuristic has none for fewer than all, as that of
-  // cuDNN 9.19 for attention, or cannot be asked for them, returns those for the whole device.
-  // Empty if it knows none for the graph.
+  // Returns the engines that the heuristic names for this number of multiprocessors of a device (0:
+  // all), with their settings, the first choice first. If the heuristic has none for fewer than
+  // all, as that of cuDNN 9.19 for attention, or cannot be asked for them, returns those for the
+  // whole device. Empty if it knows none for the graph.
   std::vector<Descriptor> FindEngines(const Descriptor& device, int multiprocessors = 0);
-  // The first of them that compiles; no value if none does.
+  // Returns the plan of the first of these engines that compiles; no value if none does.
   std::optional<Descriptor> MakePlan(const Descriptor& device, int multiprocessors = 0);
 
  private:

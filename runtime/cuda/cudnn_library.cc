@@ -8,9 +8,10 @@ Cudnn::~Cudnn() {
   for (const auto& [context, handle] : handles_) Destroy(handle);
 }
 
-// Returns the handle of the context that is current: `context`, or the device's primary one if that
-// is nullptr. The handle is made at the first call for its context. A library that makes none for
-// the primary one is treated as missing: the failure then does not count as a refusal of attention.
+// Returns the handle for the current context, which must be `context`, or the device's primary one
+// if that is nullptr. The handle is made at the first call for its context. If none can be made for
+// the primary context, the library is treated as missing, and the failure does not count as a
+// refusal of attention.
 cudnnHandle_t Cudnn::HandleOf(CUcontext context) {
   const auto made = handles_.find(context);
   if (made != handles_.end()) return made->second;
@@ -33,7 +34,8 @@ std::string Cudnn::Refusal(cudnnStatus_t status, const char* call) const {
          (details.empty() ? "" : ": " + details);
 }
 
-// Returns the first line of what the library says about its last error, which it then forgets.
+// Returns the first line of the library's message about its last error, which the library then
+// forgets.
 std::string Cudnn::LastError() const {
   std::array<char, 512> text = {};
   if (get_last_error_ != nullptr) get_last_error_(text.data(), text.size() - 1);

@@ -1,4 +1,4 @@
-// The functions of cuDNN that are called, and its descriptors as values.
+// The functions of cuDNN that are used here, and its descriptors as values.
 #pragma once
 
 #include <cuda.h>
@@ -21,10 +21,10 @@ namespace stagecraft {
 #define STAGECRAFT_CUDNN_TEXT(x) STAGECRAFT_CUDNN_TEXT_OF(x)
 #define STAGECRAFT_CUDNN_FUNCTION(name) decltype(&::cudnn##name) name = library["cudnn" #name]
 
-// cuDNN, loaded, with the handles that it made: one for the device that is current when it is first
-// used, or one for each context (CudnnStream), destroyed with this object. Everything that has to
-// do with one Cudnn must be done by one thread: a handle has one stream at a time, and the last
-// error is that of the library.
+// The loaded library cuDNN, with the handles that it made: one for the device that is current when
+// it is first used, or one for each context (CudnnStream). They are destroyed with this object.
+// Only one thread may use a Cudnn and what belongs to it: a handle has one stream at a time, and
+// the library keeps one last error.
 class Cudnn {
  public:
   SharedLibrary library{"libcudnn.so." STAGECRAFT_CUDNN_TEXT(CUDNN_MAJOR)};
@@ -44,11 +44,11 @@ class Cudnn {
   Cudnn(const Cudnn&) = delete;
   Cudnn& operator=(const Cudnn&) = delete;
 
-  // Throws AttentionUnsupported unless the status, which `call` returned, is that of success. Only
-  // this op is refused: others may run.
+  // Throws AttentionUnsupported unless the status, which `call` returned, says success. This
+  // refuses a single op; others may run.
   void Check(cudnnStatus_t status, const char* call) const;
-  // To be called after a call that was allowed to fail and did, so that what the library says about
-  // it is not taken for the reason of a later failure.
+  // Call this after a call that was allowed to fail and did, so that what the library says about it
+  // is not taken for the reason of a later failure.
   void ForgetErrors() const { LastError(); }
 
  private:
@@ -58,28 +58,28 @@ class Cudnn {
   std::string Refusal(cudnnStatus_t status, const char* call) const;
   std::string LastError() const;
 
-  // Functions that say what went wrong; nullptr if the library has none.
+  // Functions that tell what went wrong; nullptr if the library does not have them.
   decltype(&::cudnnGetErrorString) get_name_ = library.Find("cudnnGetErrorString");
   decltype(&::cudnnGetLastErrorString) get_last_error_ = library.Find("cudnnGetLastErrorString");
   std::map<CUcontext, cudnnHandle_t> handles_;  // by context; nullptr: the device's primary one
-  // Whether it has refused a stream of another context than its handle's, so that each context has
-  // a handle of its own.
+  // Whether cuDNN has refused a stream of another context than its handle's, so that each context
+  // needs a handle of its own.
   bool wants_contexts_ = false;
 };
 
 // A stream into which cuDNN is about to launch, and the handle that is set to it, which belongs to
 // the library. One handle serves all streams of a device, also those of its parts, unless cuDNN
-// refuses a stream of another context than its handle's. Then each context has a handle of its own,
-// and the context of the stream is the current one of this thread for as long as this object lives:
-// it must be destroyed before the next is made, by the thread that made it.
+// refuses a stream of another context than its handle's. From then on each context has a handle of
+// its own, and the context of the stream is the current one of this thread for as long as this
+// object lives: the thread that made it must destroy it before it makes the next.
 class CudnnStream {
  public:
-  // nullptr: the default stream. Throws AttentionUnsupported if cuDNN takes the stream under no
-  // context.
+  // `stream` may be nullptr, the default stream. Throws AttentionUnsupported if cuDNN refuses the
+  // stream under every context.
   CudnnStream(Cudnn& library, cudaStream_t stream);
   cudnnHandle_t handle() const { return handle_; }
-  // The context of the handle; nullptr: the one handle of the device. Streams for which it is equal
-  // have their handle in common, and with it what was compiled for it.
+  // Returns the context of the handle; nullptr: the one handle of the device. Streams with equal
+  // contexts share their handle, and what was compiled for it.
   CUcontext context() const { return own_ ? own_->context() : nullptr; }
 
  private:
@@ -112,7 +112,7 @@ class Descriptor {
     void* const descriptor = other.get();
     return SetArray(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &descriptor);
   }
-  // False if the library does not know the attribute.
+  // Sets an attribute, and returns true; false if the library does not know the attribute.
   template <typename Value>
   bool TrySet(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
               const Value& value) {

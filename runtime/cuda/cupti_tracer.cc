@@ -32,12 +32,12 @@ struct Cupti {
   decltype(&::cuptiActivityGetNextRecord) NextRecord = library["cuptiActivityGetNextRecord"];
 };
 
-// CUPTI's callbacks have no user argument, and come until the process has ended: there is one
-// watcher, which is never destroyed.
+// CUPTI's callbacks have no user argument, and are called until the process has ended. So there is
+// one object for all, which is never destroyed.
 struct Watched {
   const Cupti cupti;
   std::mutex mutex;
-  std::vector<KernelRun> runs;  // guarded
+  std::vector<KernelRun> runs;  // guarded by `mutex`
 };
 Watched& TheWatched() {
   static Watched& watched = *new Watched;
@@ -83,7 +83,7 @@ class CuptiTracer final : public KernelTracer {
     Check(cupti_.Disable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "cuptiActivityDisable");
     Watched& watched = TheWatched();
     const std::lock_guard lock(watched.mutex);
-    std::vector<KernelRun> own;  // without those of the timer
+    std::vector<KernelRun> own;  // without the kernels of the timer itself
     for (KernelRun& run : watched.runs) {
       if (run.name.find("ReadAll") == std::string::npos) own.push_back(std::move(run));
     }

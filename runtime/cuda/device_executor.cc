@@ -11,7 +11,7 @@ namespace stagecraft {
 namespace {
 
 // A stream takes 1024 launches before it blocks the host, and streams may share queues of that
-// length; NCCL's own queues are shorter.
+// length. NCCL's own queues are shorter.
 constexpr int kMostQueued = 400;
 constexpr int kMostQueuedInAll = 4000;
 constexpr int kLaunchesOfNccl = 8;
@@ -37,7 +37,7 @@ DeviceExecutor::DeviceExecutor(const Schedule& schedule, const StreamProgram& pr
   MakeEvents();
 }
 
-// Events that begin or end a step have times.
+// Makes the events. Those that mark the begin or end of a rank's part in a task record their times.
 void DeviceExecutor::MakeEvents() {
   std::vector<bool> is_timed(program_.events);
   for (const std::vector<StepEvents>& steps : program_.steps) {
@@ -81,7 +81,7 @@ Timeline DeviceExecutor::Execute(const Schedule& schedule) {
     IssueAll();
     queued_late_.push_back(LateBy());
   } catch (...) {
-    OpenGate();  // so that what is queued already ends
+    OpenGate();  // lets what is already queued end
     throw;
   }
   OpenGate();
@@ -89,7 +89,7 @@ Timeline DeviceExecutor::Execute(const Schedule& schedule) {
   return ReadTimes();
 }
 
-// Every stream waits for the gate; behind it processes wait for each other.
+// Lets every stream wait for the gate; after the gate, processes wait for one another.
 void DeviceExecutor::BeginStep(bool is_gated) {
   *gate_ = is_gated ? 0 : 1;
   gate_closed_ = Clock::now();
@@ -114,7 +114,8 @@ void DeviceExecutor::OpenGate() {
   *static_cast<volatile int*>(gate_.get()) = 1;
 }
 
-// How long ago streams began, once everything is queued; a gate that nobody opened has given up.
+// Returns how long ago streams began, once everything is queued. Streams also begin if the gate
+// gave up because the host did not open it.
 Duration DeviceExecutor::LateBy() {
   constexpr Duration kLeast = 1_ns;
   const Clock::time_point now = Clock::now();
@@ -166,7 +167,7 @@ size_t DeviceExecutor::Issue(size_t next) {
   return 1;
 }
 
-// Memory is allocated before a task begins and freed after it ends.
+// Records an event, and allocates memory before a task begins or frees it after a task has ended.
 void DeviceExecutor::Record(const Command& command, RankDevice& device) {
   cudaStream_t stream = device.stream(command.stream);
   const TaskId begun = begins_[command.event], ended = ends_[command.event];
@@ -205,8 +206,8 @@ void DeviceExecutor::IssueExchange(const Command& command, RankDevice& device) {
   }
 }
 
-// Each member reads the others' buffers: all must have arrived, and none may go on before all are
-// done.
+// Queues the parts of all members. Each reads the others' buffers: the commands before make sure
+// that all have arrived, and those after, that none goes on before all are done.
 void DeviceExecutor::IssueShares(std::span<const Command> members) {
   const std::vector<int32_t>& ranks = program_.groups[members[0].group].ranks;
   const auto count = static_cast<int>(ranks.size());
@@ -244,7 +245,7 @@ void DeviceExecutor::WaitForAll() {
   }
 }
 
-// The time since the rank of the event began the step.
+// Returns the time of an event since its rank began the step.
 Duration DeviceExecutor::TimeOf(int32_t event) const {
   constexpr double kSecondsPerMillisecond = 1e-3;
   float ms = 0;

@@ -19,22 +19,25 @@
 
 namespace stagecraft {
 
-// The host queues a step while a gate holds its streams back, so that devices find work waiting;
-// for a step that is longer than the queues, it opens the gate before the end.
+// The host queues a step while a gate holds its streams back, so that devices find their work
+// waiting. For a step that is longer than the queues, it opens the gate before everything is
+// queued.
 class DeviceExecutor : public Executor {
  public:
-  // All arguments must outlive it. With one process for each rank there is one device, and the
-  // `world` of all; otherwise there are the devices of all ranks.
+  // With one process for each rank, `devices` holds one device, and `world` all processes;
+  // otherwise it holds the devices of all ranks, and `world` is nullptr. All arguments must outlive
+  // the object.
   DeviceExecutor(const Schedule& schedule, const StreamProgram& program,
                  std::span<const std::unique_ptr<RankDevice>> devices, NcclWorld* world);
 
-  // Executes a step that does not count and waits for no gate: kernels and connections are set up.
+  // Executes a step that is not measured and waits for no gate, which sets up kernels and
+  // connections.
   void Prepare();
-  // Must be given the schedule for which it was made, which every process has.
+  // Executes a step of `schedule`, which must be the one given to the constructor, and the same in
+  // every process.
   Timeline Execute(const Schedule& schedule) override;
-  // For each step executed so far: for how long this process was still queueing it after its
-  // streams had begun, so that devices may have waited for the host; zero if everything was queued
-  // in time.
+  // For each step executed so far: how long this process was still queueing it after its streams
+  // had begun, so that devices may have waited for the host; zero if everything was queued in time.
   std::span<const Duration> queued_late() const { return queued_late_; }
 
  private:
@@ -44,8 +47,8 @@ class DeviceExecutor : public Executor {
   void OpenGate();
   Duration LateBy();
   void IssueAll();
-  // Queues the command at `next`, or all members' parts of a collective from there on; returns the
-  // number of commands.
+  // Queues the command at index `next`, or all members' parts of a collective from there on;
+  // returns the number of commands that were queued.
   size_t Issue(size_t next);
   void Record(const Command& command, RankDevice& device);
   void IssueShares(std::span<const Command> members);
@@ -61,8 +64,8 @@ class DeviceExecutor : public Executor {
   std::vector<RankDevice*> devices_;  // by rank; nullptr for ranks of other processes
   std::vector<Command> commands_;
   std::vector<Event> events_;        // by event; empty for events of other processes
-  std::vector<int32_t> event_rank_;  // the rank that records it
-  // By event, the task whose begin or end it is; -1: of none.
+  std::vector<int32_t> event_rank_;  // by event, the rank that records it
+  // By event, the task whose begin or end it marks; -1: none.
   std::vector<TaskId> begins_, ends_;
   std::vector<Event> origins_;  // by rank: when its step began
   Stream gate_stream_;
@@ -75,7 +78,7 @@ class DeviceExecutor : public Executor {
   int queued_in_all_ = 0;
   using Clock = std::chrono::steady_clock;
   Clock::time_point gate_closed_;
-  std::optional<Clock::time_point> gate_open_;  // no value: not yet opened by the host
+  std::optional<Clock::time_point> gate_open_;  // no value: the host has not opened it yet
   std::vector<Duration> queued_late_;
 };
 

@@ -1,5 +1,5 @@
-// Schedules on parts of one GPU, and what their collectives and messages leave in memory.
-// On a GPU, or on the stand-in for one.
+// Schedules on parts of one GPU, or of the stand-in for one, and what their collectives and
+// messages leave in memory.
 #include "runtime/cuda/device_executor.h"
 
 #include <gtest/gtest.h>
@@ -33,16 +33,16 @@ std::vector<float> Read(const float* memory, int64_t count) {
   return numbers;
 }
 
-// Streams of ours do not wait for the default one.
+// Waits for the copy, since our streams do not wait for the default stream.
 void Write(const std::vector<float>& numbers, float* memory) {
   CHECK_CUDA(
       cudaMemcpy(memory, numbers.data(), numbers.size() * sizeof(float), cudaMemcpyHostToDevice));
   CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-// Buffers of `kMembers`, twice `kNumbers` long, member m's i-th number being 1000 m + i.
+// The buffers of `kMembers` members, twice `kNumbers` long. Number i of member m is 1000 m + i.
 constexpr int kMembers = 3;
-constexpr int64_t kNumbers = 100;  // not a multiple of the members
+constexpr int64_t kNumbers = 100;  // not a multiple of the number of members
 struct Members {
   DeviceMemory memory{kMembers * 2 * kNumbers * sizeof(float)};
   MemberBuffers buffers = {.of = {}, .count = kMembers};
@@ -146,7 +146,7 @@ TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
   const Schedule schedule = pipeline.builder.Build();
   const int part = EqualPart(GroupsOfGpu(0, "test"), 2, "test");
   int heard = 0;
-  // Passes hold 64 MiB and leave 16 behind, until the step ends.
+  // Passes hold 64 MiB, of which they leave 16 MiB until the end of the step.
   constexpr Bytes kStates(512 << 20), kPass(64 << 20), kLeft(16 << 20);
   const PlannedMemory memory = {.states = kStates,
                                 .chunks = {{{{kPass, kLeft.count()}, {}, {}, {}}}}};
@@ -162,12 +162,12 @@ TEST(DeviceExecutorTest, APipelineOnTwoPartsIsMeasured) {
   EXPECT_GE(result.peak_memory[1], kStates + 7 * kLeft + kPass);
   EXPECT_NE(result.devices[0].find("multiprocessors"), std::string::npos);
   const Timeline& timeline = result.measured.timeline;
-  // No GPU does 1e16 FLOP/s.
+  // No GPU reaches 1e16 FLOP/s.
   const double least = 2 * 2 * 2048.0 * 2048 * 2048 / 1e16;
   for (const TaskId pass : pipeline.passes) {
     EXPECT_GT((timeline.end(pass) - timeline.start(pass)).seconds(), least) << pass;
   }
-  // Stages overlap: the second one's first pass begins before the first one's last ends.
+  // Stages overlap: the second stage's first pass begins before the first stage's last pass ends.
   EXPECT_LT(timeline.start(pipeline.passes[1]), timeline.end(pipeline.passes[14]));
   EXPECT_GT(timeline.end(pipeline.reduction), timeline.start(pipeline.reduction));
 }
@@ -184,7 +184,7 @@ TEST(DeviceExecutorTest, LargerProductsTakeLonger) {
   EXPECT_GT(seconds(4096), 3 * seconds(2048));
 }
 
-// The executor itself, whose buffers can be looked at.
+// Uses the executor directly, since the buffers of its devices can be read.
 TEST(DeviceExecutorTest, AMessageArrivesAndAnAllReduceAddsUp) {
   TwoStages pipeline(2, 256);
   const Schedule schedule = pipeline.builder.Build();
@@ -194,7 +194,7 @@ TEST(DeviceExecutorTest, AMessageArrivesAndAnAllReduceAddsUp) {
     devices.push_back(std::make_unique<RankDevice>(schedule, program, rank, 0, 0, MakeStream));
   }
   DeviceExecutor executor(schedule, program, devices, nullptr);
-  executor.Prepare();  // loads kernels, which would wait for a gate that is closed
+  executor.Prepare();  // loads kernels, which a closed gate would block
   const int64_t numbers = TwoStages::kBytes / sizeof(float);
   std::vector<float> pattern(numbers);
   std::iota(pattern.begin(), pattern.end(), 1.0f);

@@ -8,21 +8,22 @@
 
 namespace stagecraft {
 
-// This device, or its libraries, cannot run the op. The reason is the same for all ops of a kind.
+// The error of an op that this device, or its libraries, cannot run. The reason is the same for all
+// ops of a kind.
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The library that does fused attention is there and refuses the op. No other kind of op throws
-// this.
+// The error of fused attention that its library refuses, although it is installed. No other kind of
+// op throws it.
 class AttentionUnsupported : public Unsupported {
  public:
   using Unsupported::Unsupported;
 };
 
-// Operands are a block of memory, so that calls can rotate through several blocks and find none in
-// the cache. Launches are only queued, and may be captured in a graph.
+// An op whose operands are one block of memory, so that calls can rotate through several blocks and
+// find none in the cache. Launches are only queued, and may be captured in a graph.
 class DeviceOp {
  public:
   virtual ~DeviceOp() = default;
@@ -32,7 +33,7 @@ class DeviceOp {
   virtual void Launch(std::byte* operands, cudaStream_t stream) = 0;
 };
 
-// Operands begin at multiples of this.
+// Operands begin at addresses that are multiples of this number of bytes.
 constexpr size_t kAlignment = 256;
 constexpr size_t Aligned(size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;

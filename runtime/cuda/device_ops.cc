@@ -11,7 +11,7 @@ std::string CudaVersion(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// Empty if the library is not there.
+// Returns the version of a library, to be appended to others; empty if the library is missing.
 template <typename Library>
 std::string VersionIn(Library& library) {
   try {

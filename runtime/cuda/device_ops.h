@@ -1,4 +1,4 @@
-// DeviceOps: makes the ops of one device, with the vendor's libraries that they need.
+// DeviceOps: makes the ops of one device, and loads the vendor's libraries that they need.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace stagecraft {
 
-// One of the vendor's libraries: loaded at the first op that needs it, and not looked for again if
-// it was not there. Owned together with the ops that use it.
+// One of the vendor's libraries. It is loaded for the first op that needs it, and not looked for
+// again if it was missing. The ops that use it own it, too.
 template <typename Library, std::shared_ptr<Library> (*load)()>
 class Lazy {
  public:
-  // Throws Unsupported.
+  // Returns the library; throws Unsupported if it is missing.
   std::shared_ptr<Library> Get() {
     if (library_ == nullptr && reason_.empty()) {
       try {
@@ -35,11 +35,11 @@ class Lazy {
   std::string reason_;
 };
 
-// The library of fused attention, which several DeviceOps of one device may share, and with it what
-// it has compiled: hand the same object to all of them. One thread must use them all.
+// The library of fused attention. Several DeviceOps of one device may share it, with what it has
+// compiled: pass the same object to all of them. One thread must use them all.
 using LazyAttentionLibrary = Lazy<AttentionLibrary, LoadAttentionLibrary>;
 
-// Makes ops for the device that is current when this object is constructed. GEMMs share one
+// Makes ops for the device that was current when this object was constructed. GEMMs share one
 // workspace, so they must run one after another.
 class DeviceOps {
  public:
@@ -48,10 +48,11 @@ class DeviceOps {
       std::shared_ptr<LazyAttentionLibrary> library = std::make_shared<LazyAttentionLibrary>())
       : products_(products), attention_(attention), attention_library_(std::move(library)) {}
 
-  // Throws Unsupported if this device or its libraries cannot run the op; for fused attention,
-  // AttentionUnsupported if the library is there and refuses.
+  // Makes an op. Throws Unsupported if this device or its libraries cannot run it; for fused
+  // attention, AttentionUnsupported if the library is installed and refuses.
   std::unique_ptr<DeviceOp> Make(const ProfileCase& one);
-  // The versions of what is there: "cuda 13.0, driver for 13.0, cublasLt 13.1.0, cudnn 9.19.0".
+  // Returns the versions of what is installed: "cuda 13.0, driver for 13.0, cublasLt 13.1.0, cudnn
+  // 9.19.0".
   std::string Software();
 
  private:

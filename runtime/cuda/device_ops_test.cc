@@ -1,4 +1,4 @@
-// What ops leave in device memory is compared with plain loops. Tests run on a GPU, or on the
+// Compares what ops leave in device memory with plain loops. The tests run on a GPU, or on the
 // stand-in for one, which does not calculate attention.
 #include <cuda_bf16.h>
 #include <gtest/gtest.h>
@@ -23,12 +23,12 @@ namespace {
 
 using Bf16 = __nv_bfloat16;
 
-// A piece of an op's operands, in 16-bit numbers.
+// A range of an op's operands, counted in 16-bit numbers.
 struct Block {
   size_t begin, count;
 };
 
-// What an op was given, and what it left.
+// The operands of an op before and after it ran.
 struct Ran {
   std::vector<float> before, after;
 };
@@ -42,7 +42,8 @@ std::vector<float> Read(const DeviceMemory& memory, cudaStream_t stream) {
   return numbers;
 }
 
-// Expects random numbers from -1 to 1: of such inputs a kernel that does nothing makes no result.
+// Expects random numbers from -1 to 1, from which a kernel that does nothing cannot make the right
+// result.
 void ExpectRandom(const std::vector<float>& numbers, Block block) {
   const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(block.begin);
   const auto end = begin + static_cast<std::ptrdiff_t>(block.count);
@@ -52,9 +53,9 @@ void ExpectRandom(const std::vector<float>& numbers, Block block) {
   EXPECT_GT(*most, 0.5) << "at " << block.begin;
 }
 
-// Runs an op once, on inputs that are filled and an output that is not a number before.
+// Runs an op once, on random inputs and an output that holds no numbers before.
 Ran RunOnce(DeviceOp& op, const std::vector<Block>& inputs, Block output) {
-  constexpr int kNotANumber = 0xff;  // of every byte
+  constexpr int kNotANumber = 0xff;  // every byte of a NaN
   const Stream stream = MakeStream();
   const DeviceMemory operands(op.operand_bytes());
   CHECK_CUDA(cudaMemsetAsync(operands.get(), kNotANumber, operands.bytes(), stream.get()));
@@ -75,8 +76,8 @@ size_t OffsetAfter(size_t numbers) { return Aligned(numbers * sizeof(Bf16)) / si
 // Numbers in bf16 have 8 significant bits.
 constexpr double kTolerance = 0.01;
 
-// Expects each number to be off by less than this share of its own size and the root mean square of
-// all together, however small they are. What is not a number is near none.
+// Expects each number to be off by less than this share of the sum of its own size and the root
+// mean square of all numbers, however small they are. A NaN is not near any number.
 void ExpectNear(const float* got, const std::vector<double>& want, const std::string& what,
                 double tolerance = kTolerance) {
   double squares = 0;
@@ -88,7 +89,7 @@ void ExpectNear(const float* got, const std::vector<double>& want, const std::st
   }
 }
 
-TEST(DeviceOpsTest, ProductsOfEveryLayout) {
+TEST(DeviceOpsTest, ProductsOfEveryLayoutAreRight) {
   constexpr int kM = 48, kN = 80, kK = 64;
   for (const std::string_view layout : {kLinear, kLinearInputGradient, kLinearWeightGradient}) {
     const ProfileCase one{Op::Gemm(DType::kBf16, kM, kN, kK), std::string(layout)};
@@ -113,7 +114,7 @@ TEST(DeviceOpsTest, ProductsOfEveryLayout) {
   }
 }
 
-// Kernels of one output: inputs lie before it, each of `elements`.
+// Checks a kernel of one output, behind `inputs` inputs of as many elements each.
 void ExpectEach(const std::string& kernel, size_t inputs,
                 const std::function<double(const std::vector<double>&)>& want) {
   constexpr size_t kElements = 16 * 4096;
@@ -131,7 +132,7 @@ void ExpectEach(const std::string& kernel, size_t inputs,
   ExpectNear(&ran.after[outputs.begin], wanted, kernel);
 }
 
-TEST(DeviceOpsTest, ElementwiseKernels) {
+TEST(DeviceOpsTest, ElementwiseKernelsAreRight) {
   using In = std::vector<double>;
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   ExpectEach("copy_device", 1, [](const In& in) { return in[0]; });
@@ -180,7 +181,7 @@ std::vector<double> Each(const std::function<double(int)>& value) {
   return row;
 }
 
-TEST(DeviceOpsTest, KernelsOnRows) {
+TEST(DeviceOpsTest, KernelsOnRowsAreRight) {
   ExpectRows("rms_norm", OpKind::kNorm, 1, [](const auto& in, const float* w) {
     const double squares = SumOf([&](int i) { return in[0][i] * in[0][i]; });
     return Each([&](int i) { return in[0][i] / std::sqrt(squares / kWidth) * w[i]; });
@@ -208,20 +209,21 @@ TEST(DeviceOpsTest, KernelsOnRows) {
   });
 }
 
-// Rows of Op: 256 queries of two heads that share one of keys.
-TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
+// Two heads of 256 queries share one head of keys.
+TEST(DeviceOpsTest, CausalAttentionOfSharedKeysIsRight) {
   constexpr int kTokens = 256, kHeads = 2, kSize = 64;
   Op op = Op::Attention(DType::kBf16, Direction::kForward, kHeads, kTokens, kTokens, kSize, true);
   op.kv_batch = 1;
   const auto device_op = MakeAttentionOp({op, "attention"}, LoadAttentionLibrary());
-  // In the order of BuildAttention: queries, output, stats (32 bits), keys, values.
+  // The operands are in the order of BuildAttention(): queries, output, stats (32 bits), keys,
+  // values.
   constexpr size_t kRowsOfHeads = kTokens * kHeads * kSize, kShared = kTokens * kSize;
   const size_t output = OffsetAfter(kRowsOfHeads);
   const size_t keys = output + OffsetAfter(kRowsOfHeads) + OffsetAfter(2 * kTokens * kHeads);
   const size_t values = keys + OffsetAfter(kShared);
   const Ran ran = RunOnce(*device_op, {{0, kRowsOfHeads}, {keys, kShared}, {values, kShared}},
                           {output, kRowsOfHeads});
-  // Shares of values are rounded to bf16 before they are multiplied, like what comes of them.
+  // The shares of the values are rounded to bf16 before they are multiplied, and the results again.
   constexpr double kAttentionTolerance = 2 * kTolerance;
   for (int head = 0; head < kHeads; ++head) {
     for (int query = 0; query < kTokens; query += 51) {
@@ -242,8 +244,8 @@ TEST(DeviceOpsTest, CausalAttentionOfSharedKeys) {
   }
 }
 
-// No GEMM is faster than the fastest GPU there is, and one of eight times the
-// arithmetic takes longer.
+// No GEMM is faster than 1e16 FLOP/s, which no GPU reaches, and one of eight times the arithmetic
+// takes longer.
 TEST(DeviceOpsTest, TheTimerTellsLargeFromSmall) {
   const auto timer = MakeCudaOpTimer(0, "test");
   const auto seconds = [&](int64_t size) {

@@ -1,4 +1,4 @@
-// Functions of the driver, which the program does not link.
+// Finds functions of the driver, with which the program is not linked.
 #pragma once
 
 #include <cuda.h>
@@ -6,7 +6,8 @@
 
 namespace stagecraft {
 
-// The function as declared in this toolkit's header; nullptr if the driver has none of that name.
+// Returns the function as this toolkit's header declares it; nullptr if the driver has none of that
+// name.
 template <typename Function>
 Function* FindDriverFunction(const char* name) {
   void* address = nullptr;

@@ -31,13 +31,13 @@ Formats FormatsOf(DType dtype) {
   return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
 }
 
-// Bytes of an element of the result: sums of 8-bit GEMMs are 16 bits wide.
+// Returns the size in bytes of an element of the result: results of 8-bit GEMMs have 16 bits.
 size_t ResultSize(DType dtype) {
   return dtype == DType::kFp8 ? 2 : static_cast<size_t>(ElementSize(dtype));
 }
 
-// cuBLAS counts by columns: an (m,n) result row by row is an n x m one to cuBLAS, and the right
-// operand is its first.
+// cuBLAS stores matrices by columns: an (m,n) result that is stored by rows is an n x m matrix to
+// cuBLAS, and the right operand is its first.
 class GemmOp final : public DeviceOp {
  public:
   GemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library, const GemmOptions& options)
@@ -86,7 +86,7 @@ class GemmOp final : public DeviceOp {
     return right_offset() + Aligned(Count(op_.k, op_.n) * ElementBytes());
   }
 
-  // A matrix as cuBLAS sees it; columns are contiguous.
+  // Describes a matrix as cuBLAS sees it, with contiguous columns.
   Layout MakeLayout(cudaDataType_t type, int64_t rows, int64_t columns) const {
     cublasLtMatrixLayout_t layout = nullptr;
     library_->Check(library_->MatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows),
@@ -125,14 +125,14 @@ class GemmOp final : public DeviceOp {
     }
   }
 
-  // One scale for each tensor, as in training recipes; sums are kept as forward passes of
-  // Transformer Engine keep them.
+  // Sets one scale for each tensor, as in training recipes; sums are kept as in the forward passes
+  // of Transformer Engine.
   void ScaleOperands() {
     scales_ = DeviceMemory(2 * sizeof(float));
     const float scales[2] = {0.5f, 0.25f};
     CHECK_CUDA(cudaMemcpy(scales_.get(), scales, sizeof scales, cudaMemcpyHostToDevice));
-    // Memory that is not pinned may still be in flight, and the streams here wait for no other
-    // stream.
+    // The copy from memory that is not pinned may still be in flight, and the streams here wait for
+    // no other stream.
     CHECK_CUDA(cudaDeviceSynchronize());
     const void* const first = scales_.get();
     const void* const second = scales_.get() + sizeof(float);

@@ -1,4 +1,4 @@
-// GEMMs by cuBLASLt.
+// GEMMs that cuBLASLt runs.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,18 @@ std::shared_ptr<CublasLt> LoadCublasLt();  // throws Unsupported
 std::string VersionOf(const CublasLt& library);
 
 struct GemmOptions {
-  int multiprocessors = 0;  // for which kernels are chosen; 0: all of the device
-  // Where the next result of `bytes` goes; empty: behind its operands.
+  int multiprocessors = 0;  // the number for which kernels are chosen; 0: all of the device
+  // Returns where the next result of `bytes` bytes goes. Without a function it goes behind its
+  // operands.
   std::function<std::byte*(size_t bytes)> results = {};
 };
 
-// The algorithm is the first that the library's heuristic names. Throws Unsupported if it names
-// none.
+// Makes a GEMM with the first algorithm that the library's heuristic names. Throws Unsupported if
+// it names none.
 std::unique_ptr<DeviceOp> MakeGemmOp(const ProfileCase& one, std::shared_ptr<CublasLt> library,
                                      const GemmOptions& options = {});
 
-// The bytes of a GEMM's result.
+// Returns the size of a GEMM's result in bytes.
 size_t ResultBytes(const Op& product);
 
 }  // namespace stagecraft

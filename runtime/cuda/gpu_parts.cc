@@ -47,7 +47,7 @@ void Check(CUresult status, const char* call) {
 }
 #define CHECK_DRIVER(call) Check(call, #call)
 
-// Resources of one split may be joined again in any number, those of several splits may not.
+// Resources of one split may be joined again in any number; those of different splits may not.
 struct Split {
   std::vector<CUdevResource> groups;
   CUdevResource rest = {};

@@ -1,4 +1,4 @@
-// GpuParts: one GPU as several devices, each with multiprocessors of its own.
+// GpuParts: one GPU divided into several devices, each with multiprocessors of its own.
 #pragma once
 
 #include <cuda.h>
@@ -13,26 +13,27 @@
 
 namespace stagecraft {
 
-// The groups of multiprocessors that the driver makes of a GPU. Throws an InputError, a sentence
-// that begins with `place`, if the GPU is not there or the driver is too old to split one.
+// Returns the groups of multiprocessors into which the driver splits a GPU. Throws an InputError, a
+// sentence that begins with `place`, if the GPU does not exist or the driver is too old to split
+// one.
 GpuGroups GroupsOfGpu(int gpu, const std::string& place);
 
-struct GreenContexts;  // of the driver: its functions
+struct GreenContexts;  // the driver's functions
 
-// Kernels in streams of a part run on its multiprocessors alone, also those of libraries; memory
+// Kernels in streams of a part, also those of libraries, run on its multiprocessors only; memory
 // and its caches are shared by all parts. The primary context stays the current one: events, memory
-// and handles of libraries belong to it. Must outlive its streams.
+// and handles of libraries belong to it. The object must outlive its streams.
 class GpuParts {
  public:
-  // Makes the GPU current. `multiprocessors` of each part must be as ShareGroups() requires; throws
-  // InputError if they are not, and as GroupsOfGpu() does.
+  // Makes the GPU current and divides it. The sizes `multiprocessors` must be as ShareGroups()
+  // requires; throws InputError if they are not, and in the cases of GroupsOfGpu().
   GpuParts(int gpu, std::span<const int> multiprocessors, const std::string& place);
-  ~GpuParts();  // where GreenContexts is known
+  ~GpuParts();  // defined where GreenContexts is a complete type
   GpuParts(const GpuParts&) = delete;
   GpuParts& operator=(const GpuParts&) = delete;
 
   int count() const { return static_cast<int>(contexts_.size()); }
-  // Makes a stream that does not wait for the default stream.
+  // Makes a stream of a part, which does not wait for the default stream.
   Stream MakeStream(int part) const;
 
  private:

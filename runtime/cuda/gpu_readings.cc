@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// In ascending order, without the values that no sensor gave.
+// Returns the values of a sensor in ascending order, without the zeros of missing ones.
 std::vector<double> Known(const std::vector<DeviceState>& readings, double DeviceState::*sensor) {
   std::vector<double> known;
   for (const DeviceState& reading : readings) {

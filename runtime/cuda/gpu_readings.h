@@ -1,4 +1,4 @@
-// Summarises many readings of a GPU's sensors.
+// Summarize: a summary of many readings of a GPU's sensors.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace stagecraft {
 
-// Zero stands for a sensor that gives nothing, and is ignored.
+// Returns medians and extremes of the readings. Zero stands for a sensor without a value, and is
+// ignored.
 GpuReadings Summarize(const std::vector<DeviceState>& readings);
 
 }  // namespace stagecraft

@@ -14,7 +14,8 @@
 namespace stagecraft {
 namespace {
 
-// nvml.h is not part of every toolkit. These are of its version 12 and have been there since 2018.
+// nvml.h is not part of every toolkit. These declarations are from its version 12 and have been the
+// same since 2018.
 struct NvmlPci {
   char bus_id_legacy[16];
   unsigned domain, bus, device;
@@ -37,8 +38,8 @@ constexpr double kBytesPerMegabyte = 1e6;
 constexpr unsigned kMostNvlinks = 18;
 constexpr unsigned kGpuAtTheEnd = 0, kSwitchAtTheEnd = 2;
 
-// A function that a driver's library lacks leaves only one thing unknown: every name is looked up
-// by itself.
+// NVML's functions. Each optional one is looked up by itself, so that one which a driver's library
+// lacks leaves only one thing unknown.
 struct Nvml {
   SharedLibrary library{"libnvidia-ml.so.1"};
   int (*init)() = library["nvmlInit_v2"];
@@ -56,13 +57,13 @@ struct Nvml {
                 NvmlFieldValue*) = library.Find("nvmlDeviceGetFieldValues");
 };
 
-// Returns whether the function is there and has an answer.
+// Returns whether the function exists and succeeds.
 template <typename Function, typename... Arguments>
 bool Ask(Function* function, Arguments... arguments) {
   return function != nullptr && function(arguments...) == 0;
 }
 
-// nullptr if it is missing or does not start.
+// Returns nullptr if the library is missing or does not start.
 std::unique_ptr<Nvml> LoadNvml() {
   try {
     auto nvml = std::make_unique<Nvml>();
@@ -96,7 +97,7 @@ void AddLinks(const Nvml& nvml, void* device, const std::vector<cudaDeviceProp>&
     if (end == kSwitchAtTheEnd) {
       ++gpu->switch_links;
     } else if (end == kGpuAtTheEnd && Ask(nvml.link_pci, device, link, &pci)) {
-      const int other = GpuAt(pci, all);  // GPUs that CUDA does not show do not count
+      const int other = GpuAt(pci, all);  // -1 for a GPU that CUDA does not show
       if (other >= 0) ++gpu->nvlinks[other];
     }
   }
@@ -107,17 +108,17 @@ void AddLinks(const Nvml& nvml, void* device, const std::vector<cudaDeviceProp>&
   }
 }
 
-// This much is copied from one half of a part's memory to the other: many times the size of any
-// cache.
+// The most and the least memory of a part, of which one half is copied to the other. Half of the
+// most is many times the size of any cache.
 constexpr size_t kMostBytes = size_t{1} << 30;
 constexpr size_t kLeastBytes = size_t{4} << 20;
 constexpr size_t kSmallBytes = 4096;
 constexpr int kSmallCopies = 100;
-// The device waits this long while the host queues copies, since a host takes longer to queue a
-// small copy than a device to do it.
+// The device waits this long while the host queues copies, since a host may take longer to queue a
+// small copy than a device needs for it.
 constexpr Duration kHeadStart = 2_ms;
 constexpr int kLargeCopies = 4;
-constexpr double kSeconds = 0.1;  // that a measurement takes
+constexpr double kSeconds = 0.1;  // about the time of a measurement
 constexpr int kThreads = 512;
 constexpr int kBlocksPerMultiprocessor = 4;
 
@@ -155,7 +156,7 @@ struct Streamer {
       }
     });
   }
-  // Seconds of a copy of `size` bytes, one of `count` in a row.
+  // Returns the seconds that a copy of `size` bytes takes, as the mean of `count` in a row.
   double CopySeconds(size_t size, int count) {
     LaunchSpin(kHeadStart, stream.get());
     Queue([&] {
@@ -166,14 +167,14 @@ struct Streamer {
     });
     return Seconds() / count;
   }
-  // Seconds that the work queued last took.
+  // Returns the seconds that the work queued last took.
   double Seconds() const {
     CHECK_CUDA(cudaEventSynchronize(end.get()));
     float ms = 0;
     CHECK_CUDA(cudaEventElapsedTime(&ms, begin.get(), end.get()));
     return 1e-3 * ms;
   }
-  // Bytes that the kernels queued last read and wrote per second.
+  // Returns how many bytes per second the kernels queued last read and wrote.
   double Rate() const { return 2.0 * static_cast<double>(bytes()) * repeats / Seconds(); }
   void FillTime(double rate) {
     repeats = std::max(1, static_cast<int>(kSeconds * rate / (2.0 * static_cast<double>(bytes()))));
@@ -190,7 +191,7 @@ Streamer MakeStreamer(Stream stream, int multiprocessors, size_t bytes) {
 }
 
 double RateAlone(Streamer& streamer) {
-  streamer.QueueKernels();  // loads the kernel, wakes the clocks
+  streamer.QueueKernels();  // loads the kernel and raises the clocks
   streamer.Seconds();
   streamer.QueueKernels();
   streamer.FillTime(streamer.Rate());
@@ -200,7 +201,8 @@ double RateAlone(Streamer& streamer) {
   return streamer.Rate();
 }
 
-// The rate of all at once. The second time each has as much work as makes all end together.
+// Returns the rate of all at once. In the second round each has as much work as lets all end
+// together.
 double RateTogether(std::vector<Streamer>& streamers) {
   double sum = 0;
   for (int round = 0; round < 2; ++round) {
@@ -221,8 +223,8 @@ Link MeasureCopies(Streamer& streamer) {
           Bandwidth(static_cast<double>(streamer.bytes()) / std::max(large - small, small))};
 }
 
-// Returns how many bytes of memory each part of the current GPU copies; a test of the whole GPU
-// copies as many.
+// Returns how much memory each part of the current GPU gets, half of which it copies; the test of
+// the whole GPU gets as much.
 size_t BytesOfEach(size_t parts) {
   size_t free = 0, all = 0;
   CHECK_CUDA(cudaMemGetInfo(&free, &all));

@@ -1,4 +1,4 @@
-// The GPUs of this machine: what they are, how they are joined, and what parts of one can do.
+// The GPUs of this machine: their types, the links between them, and what parts of one can do.
 #pragma once
 
 #include <span>
@@ -15,36 +15,37 @@ namespace stagecraft {
 struct LocalGpu {
   std::string name;  // "NVIDIA H200"
   int multiprocessors = 0;
-  Bytes memory;             // all of it
-  int pcie_generation = 0;  // that GPU and slot support; 0: not known
+  Bytes memory;             // all that the GPU has
+  int pcie_generation = 0;  // the highest that GPU and slot support; 0: not known
   int pcie_lanes = 0;
-  // Numbers of active links to NVSwitches and to each of these GPUs.
+  // The number of active links to NVSwitches, and to each of these GPUs.
   int switch_links = 0;
   std::vector<int> nvlinks;
-  Bandwidth nvlink;  // of one link, one direction, as the driver states it; zero: not known
+  Bandwidth nvlink;  // of one link in one direction, as the driver states it; zero: not known
 };
 
-// The GPUs in CUDA's order. Without NVML, what it would state is not known. Throws an InputError, a
-// sentence that begins with `place`, if this build has no CUDA or the machine no GPU.
+// Returns the GPUs in CUDA's order. Without NVML, what it would state is not known. Throws an
+// InputError, a sentence that begins with `place`, if this build has no CUDA or the machine no GPU.
 std::vector<LocalGpu> FindLocalGpus(const std::string& place);
 
-// The number of GPUs, at least one; throws in the same way.
+// Returns the number of GPUs, at least one; throws in the same cases.
 int CountLocalGpus(const std::string& place);
 
-// How GPU `gpu` can be divided; throws in the same way, also for a GPU that is not there.
+// Returns how GPU `gpu` can be divided; throws in the same cases, and if the GPU does not exist.
 GpuGroups FindGpuGroups(int gpu, const std::string& place);
 
-// The bandwidth at which kernels that copy long vectors read and write, and what copies take.
+// The bandwidths at which kernels that copy long vectors read and write memory, and the times of
+// copies.
 struct PartsProbe {
   std::vector<int> multiprocessors;  // by part
   Bandwidth whole;                   // of kernels on the undivided GPU
   std::vector<Bandwidth> alone;      // by part, while the others idle
   Bandwidth together;                // of all parts at once
-  std::vector<Link> copies;          // by part: for what it copies into another's memory
+  std::vector<Link> copies;          // by part: what it needs to copy into another part's memory
 };
 
-// Divides a GPU and measures its parts for about a second. `parts` must be as ShareGroups()
-// requires. Throws in the same way, also if too little memory is left.
+// Divides a GPU and measures its parts, which takes about a second. `parts` must be as
+// ShareGroups() requires. Throws in the same cases, and if too little memory is free.
 PartsProbe ProbeParts(int gpu, std::span<const int> parts, const std::string& place);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// MemoryPool: device memory that one rank allocates, in the order of its streams.
+// MemoryPool: device memory that one rank allocates and frees in the order of its streams.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,10 +11,10 @@
 
 namespace stagecraft {
 
-// Keeps what is freed, so that steps after the first wait for no allocation.
+// The pool keeps memory that is freed, so that steps after the first do not wait for allocations.
 class MemoryPool {
  public:
-  // Frees memory in the order of a stream, which must still exist then.
+  // Frees memory in the order of a stream, which must exist until then.
   struct GiveBack {
     cudaStream_t stream = nullptr;
     void operator()(std::byte* memory) const { cudaFreeAsync(memory, stream); }
@@ -23,12 +23,12 @@ class MemoryPool {
 
   explicit MemoryPool(int gpu);
 
-  // The memory must be freed before the pool is destroyed, in the order of the stream unless it is
-  // told another. Throws Unsupported if too little is left.
+  // Allocates memory. It must be freed before the pool is destroyed, and is freed in the order of
+  // this stream unless its deleter is given another one. Throws Unsupported if too little is free.
   Memory Allocate(size_t bytes, cudaStream_t stream);
 
   Bytes peak() const;      // the most that was allocated at once
-  Bytes reserved() const;  // of the GPU
+  Bytes reserved() const;  // memory of the GPU that the pool holds now
 
  private:
   Bytes Read(cudaMemPoolAttr attribute) const;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kRoot = 0;
 
-// Every rank has a part for every other.
+// Queues an exchange, in which every rank has a part for every other.
 ncclResult_t QueueExchange(const NcclBuffers& buffers, const NcclMember& member,
                            const NcclLibrary& nccl) {
   const auto& [from, to, count, part] = buffers;
@@ -38,7 +38,7 @@ ncclResult_t QueueNcclCalls(OpKind kind, const NcclBuffers& buffers, const NcclM
                             const NcclLibrary& nccl) {
   const auto& [from, to, count, part] = buffers;
   const auto& [group, stream, rank, size] = member;
-  const size_t own = from == to ? rank * part : 0;  // where this rank's part lies
+  const size_t own = from == to ? rank * part : 0;  // offset of this rank's part
   switch (kind) {
     case OpKind::kAllReduce:
       return nccl.AllReduce(from, to, count, ncclFloat, ncclSum, group, stream);

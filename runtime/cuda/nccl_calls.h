@@ -11,25 +11,25 @@ namespace stagecraft {
 
 struct NcclLibrary;
 
-// One rank of a communicator, and the stream that it queues on.
+// One rank of a communicator, and the stream on which it queues its calls.
 struct NcclMember {
   ncclComm_t communicator = nullptr;
   cudaStream_t stream = nullptr;
   int rank = 0, size = 0;
 };
 
-// 32-bit numbers. Where both are one buffer, a rank's own part lies at its place among the parts;
-// an exchange needs two.
+// Buffers of 32-bit numbers. If both are the same buffer, a rank's own part lies at its place among
+// the parts; an exchange needs two buffers.
 struct NcclBuffers {
   const float* from = nullptr;
   float* to = nullptr;
-  size_t count = 0;  // of the whole buffer
-  size_t part = 0;   // of one rank's part
+  size_t count = 0;  // numbers in the whole buffer
+  size_t part = 0;   // numbers in the part of one rank
 };
 
-// Queues what this rank does of the collective, and returns the first failure. Rooted ones have
-// the root 0; send/recv is a ring of messages. What is direct (collectives.h) is several calls,
-// which the caller puts into one NCCL group.
+// Queues this rank's calls for the collective, and returns the first failure. A collective with a
+// root has root 0; send/recv is a ring of messages. What is direct (collectives.h) consists of
+// several calls, which the caller must put into one NCCL group.
 ncclResult_t QueueNcclCalls(OpKind kind, const NcclBuffers& buffers, const NcclMember& member,
                             const NcclLibrary& nccl);
 

@@ -1,4 +1,4 @@
-// NCCL's functions, which the program does not link.
+// NcclLibrary: NCCL's functions, with which the program is not linked.
 #pragma once
 
 #include <nccl.h>
@@ -44,7 +44,7 @@ struct NcclLibrary {
                              GetLastError(nullptr) + ")");
   }
 
-  // "2.28.9"
+  // Returns the version: "2.28.9".
   std::string Version() const {
     int version = 0;
     Check(GetVersion(&version), "ncclGetVersion");
@@ -55,8 +55,8 @@ struct NcclLibrary {
 
 #undef STAGECRAFT_NCCL_FUNCTION
 
-// Throws an InputError if NCCL is not there; `users`, such as "run: got 2 processes", opens the
-// sentence.
+// Loads NCCL. Throws an InputError if it is not installed; `users`, such as "run: got 2 processes",
+// begins the sentence.
 inline std::unique_ptr<NcclLibrary> LoadNccl(const std::string& users,
                                              const std::string& name = "libnccl.so.2") {
   try {

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-TEST(NcclLibraryTest, WhereItIsMissingOneSentenceSaysSo) {
+TEST(NcclLibraryTest, AMissingLibraryIsReportedInOneSentence) {
   EXPECT_EQ(ErrorOf([] { LoadNccl("run: got 2 processes", "libno-nccl.so.2"); }),
             "run: got 2 processes, want NCCL, by which they exchange: libno-nccl.so.2: cannot open "
             "shared object file: No such file or directory");

@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// Sensors are read while this much work is queued.
+// Sensors are read while this many seconds of work are queued, at most kMostSensorRuns runs.
 constexpr double kSensorSeconds = 3e-3;
 constexpr double kMostSensorRuns = 64;
 
@@ -54,7 +54,7 @@ class Communicators {
  private:
   const NcclLibrary& nccl_;
   const std::vector<int> devices_;
-  std::map<int, std::vector<ncclComm_t>> groups_;  // by ranks
+  std::map<int, std::vector<ncclComm_t>> groups_;  // by number of ranks
 };
 
 class NcclTimedOp final : public TimedOp {
@@ -74,7 +74,7 @@ class NcclTimedOp final : public TimedOp {
       Member& member = members_[rank];
       member.MakeCurrent();
       if (member.to.bytes() >= bytes) continue;
-      member.from = DeviceMemory();  // the old ones first
+      member.from = DeviceMemory();  // frees the old buffers first
       member.to = DeviceMemory();
       member.from = DeviceMemory(bytes);
       member.to = DeviceMemory(bytes);
@@ -86,7 +86,8 @@ class NcclTimedOp final : public TimedOp {
     Call();
     Synchronize();
   }
-  // A communicator waits for the graphs that contain its calls, and is destroyed after this op.
+  // Destroys the graphs that contain calls of the communicator, since its destruction, which comes
+  // later, waits for them.
   ~NcclTimedOp() override {
     for (size_t rank = 0; rank < ranks_; ++rank) members_[rank].graph.reset();
   }
@@ -119,10 +120,10 @@ class NcclTimedOp final : public TimedOp {
   }
 
  private:
-  // Elements of a buffer.
+  // Returns the number of elements of a buffer.
   size_t Count() const { return static_cast<size_t>(op_.bytes.count()) / sizeof(float); }
 
-  // Makes the calls of `rank` for one operation.
+  // Makes the calls of `rank` for one collective.
   void CallOf(size_t rank) const {
     const Member& member = members_[rank];
     const NcclBuffers buffers = {
@@ -143,7 +144,7 @@ class NcclTimedOp final : public TimedOp {
     nccl_.Check(nccl_.GroupEnd(), "ncclGroupEnd");
   }
 
-  // Behind it no device is far ahead of another.
+  // Queues a small all-reduce, after which no device is far ahead of another.
   void Meet() {
     nccl_.Check(nccl_.GroupStart(), "ncclGroupStart");
     for (size_t rank = 0; rank < ranks_; ++rank) {
@@ -155,7 +156,7 @@ class NcclTimedOp final : public TimedOp {
     nccl_.Check(nccl_.GroupEnd(), "ncclGroupEnd");
   }
 
-  // Recorded by the graph when it comes to that point.
+  // Lets the graph record an event when it reaches this point.
   void Record(Event Member::*event) const {
     for (size_t rank = 0; rank < ranks_; ++rank) {
       const Member& member = members_[rank];
@@ -172,8 +173,8 @@ class NcclTimedOp final : public TimedOp {
     }
   }
 
-  // The calls of each device are a graph: one host thread could not keep up with short calls, nor
-  // start several devices at once.
+  // Captures the calls of each device as a graph: one host thread could neither keep up with short
+  // calls nor start several devices at once.
   void Capture(int calls) {
     if (captured_ == calls) return;
     captured_ = 0;
@@ -214,7 +215,7 @@ class NcclTimedOp final : public TimedOp {
   const NcclLibrary& nccl_;
   const std::vector<ncclComm_t>& group_;
   std::vector<Member>& members_;
-  int captured_ = 0;  // calls in the graphs; 0: none
+  int captured_ = 0;  // the number of calls in the graphs; 0: none is captured
   double last_seconds_ = 1;
 };
 
@@ -260,7 +261,7 @@ class NcclOpTimer final : public OpTimer {
   MeasuredDevice device_;
   std::unique_ptr<NcclLibrary> nccl_;
   std::vector<Member> members_;
-  Communicators communicators_;  // destroyed before the streams on which it worked
+  Communicators communicators_;  // destroyed before the streams on which they worked
 };
 
 }  // namespace

@@ -9,11 +9,11 @@
 
 namespace stagecraft {
 
-// For two or more devices of one kind, in CUDA's order, each named once. An op is done by the first
-// op.fabric.ranks of them, from this process, on buffers of 32-bit numbers that it finds as the
-// last call left them; the time of the slowest device counts. Throws an InputError, a sentence that
-// begins with `place`, if this build has no CUDA, the machine has no NCCL, no driver or no such
-// device, or if the devices cannot be one group.
+// Makes a timer for two or more devices of one type, numbered as CUDA does, each named once. The
+// first op.fabric.ranks of them run an op, all from this process, on buffers of 32-bit numbers
+// whose contents are those that the last call left; the time of the slowest device counts. Throws
+// an InputError, a sentence that begins with `place`, if this build has no CUDA, the machine has no
+// NCCL, no driver or no such device, or if the devices cannot be one group.
 std::unique_ptr<OpTimer> MakeNcclOpTimer(const std::vector<int>& devices, const std::string& place);
 
 }  // namespace stagecraft

@@ -27,7 +27,7 @@ NcclWorld::NcclWorld(const ProcessRank& process)
       size_(process.size),
       stream_(MakeStream()),
       word_(sizeof(float)) {
-  // Each process makes the same id from the address, and NCCL's rank 0 listens there.
+  // NCCL makes the same id from this address in each process, and its rank 0 listens there.
   setenv("NCCL_COMM_ID", process.address.c_str(), 1);
   CHECK_CUDA(cudaMemsetAsync(word_.get(), 0, word_.bytes(), stream_.get()));
   CHECK_CUDA(cudaStreamSynchronize(stream_.get()));  // other streams do not wait for this one
@@ -40,7 +40,7 @@ NcclWorld::NcclWorld(const ProcessRank& process)
                    "); want a GPU for each process, or ranks that are said to share one");
 }
 
-// All communicators at once: what is queued on one may wait for another.
+// Aborts all communicators at once, since what is queued on one may wait for another.
 NcclWorld::~NcclWorld() {
   nccl_->GroupStart();
   for (const ncclComm_t one : Communicators()) nccl_->CommAbort(one);
@@ -86,7 +86,8 @@ std::byte* NcclWorld::Scratch(size_t bytes) {
   return scratch_.get();
 }
 
-// Copies to the host block until they are done, so what they copy is waited for before.
+// Waits before it copies to the host, since that copy blocks until what was queued before it is
+// done.
 void NcclWorld::Most(std::span<int64_t> values) {
   if (values.empty()) return;
   std::byte* const memory = Scratch(values.size_bytes());
@@ -131,7 +132,8 @@ void NcclWorld::QueueCollective(OpKind kind, int32_t group, std::byte* buffer, i
       .count = count,
       .part = share,
   };
-  // An NCCL group is ended whatever fails in it: communicators are given up in another.
+  // Ends the NCCL group even if a call in it fails, since communicators cannot be aborted within a
+  // group.
   const bool is_group = collective.IsDirect();
   if (is_group) CHECK_NCCL(GroupStart());
   const ncclResult_t status = QueueNcclCalls(kind, buffers, {members, stream, own, size}, *nccl_);

@@ -1,4 +1,4 @@
-// The error of a build without CUDA.
+// The error that a build without CUDA throws.
 #pragma once
 
 #include <string>

@@ -8,16 +8,18 @@
 namespace stagecraft {
 namespace {
 
-// Threads read 16 bytes each, so `bytes` of a kernel are a multiple of this many elements.
+// The number of elements of a kernel is a multiple of this, since each thread reads 16 bytes at
+// once.
 constexpr int64_t kElementStep = 128;
-// Rows are read in packs.
+// Elements that a thread reads at once from a row.
 constexpr int64_t kPack = 8;
 
-// What is moved is in memory at once, with separate memory to read and to write: a launch moves no
-// more than this, of whose time its start is a three-hundredth part on the fastest GPUs.
+// The most bytes that a launch moves, since all of them are in memory at once, with separate memory
+// to read and to write. The start of such a launch takes a three-hundredth of its time on the
+// fastest GPUs.
 constexpr Bytes kMostBytesALaunch(1 << 30);
 
-// The number of launches of an op that moves this many bytes; at least `kernels`.
+// Returns the number of launches of an op that moves this many bytes: at least `kernels`.
 int LaunchesOf(Bytes bytes, int kernels) {
   const int64_t least = DivideUp(bytes.count(), kMostBytesALaunch.count());
   return static_cast<int>(std::max<int64_t>({1, kernels, least}));
@@ -35,7 +37,7 @@ OpKernel Product(const Op& op, Phase phase, uint8_t flags) {
   return {KernelFamily::kProduct, {one, std::string(LayoutOf(op, phase, flags))}, launches, {}};
 }
 
-// Moves this many bytes by one kernel, in launches of equal size.
+// Returns a kernel that moves this many bytes, in launches of equal size.
 OpKernel Stream(Bytes bytes, int kernels, std::string_view kernel) {
   const StreamKernel* const stream = FindStreamKernel(kernel);
   CHECK(stream != nullptr);

@@ -1,4 +1,4 @@
-// OpKernel: the kernel that does an op of a schedule on a GPU.
+// OpKernel: the kernel that runs an op of a schedule on a GPU.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ enum class KernelFamily {
   kAttention,
   kRows,
   kStream,
-  kSpin,  // takes the given time: what was profiled as a whole
+  kSpin,  // takes a given time, for ops that were profiled as a whole
 };
 
 struct OpKernel {
   KernelFamily family = KernelFamily::kNothing;
-  ProfileCase one;  // what a launch does
+  ProfileCase one;  // the op of one launch
   int launches = 1;
   Duration spin;  // of all launches; for kSpin only
 };
 
-// The kernel of an op that is no collective. GEMMs are in the layout of their pass: `flags` of the
-// op (StepFlags) mark weight gradients; convolutions are GEMMs of their sizes; 8-bit ones have the
-// only layout that there is. Kernels for ops that only move bytes move as many: norms and softmax
-// in rows of their width, others as sums of two tensors, and Adam's states. Sizes are rounded down
-// to what kernels take, multiples of 8 to 128 elements.
+// Returns the kernel of an op, which must not be a collective. GEMMs have the layout of their pass:
+// `flags` of the op (StepFlags) mark weight gradients. Convolutions are GEMMs of their sizes, and
+// 8-bit GEMMs have the only layout that exists. Ops that only move bytes become kernels that move
+// as many: norms and softmax in rows of their width, Adam's states, and sums of two tensors for all
+// others. Sizes are rounded down to multiples of 8 to 128 elements, which kernels take.
 OpKernel KernelOf(const Op& op, Phase phase, uint8_t flags);
 
 }  // namespace stagecraft

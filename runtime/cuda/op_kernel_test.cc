@@ -31,7 +31,7 @@ TEST(OpKernelTest, ConvolutionsAreProductsOfTheirSizes) {
   EXPECT_EQ(kernel.one.op, Op::Gemm(DType::kFp16, 128, 64, 576, 4));
 }
 
-TEST(OpKernelTest, WhatMovesBytesMovesAsMany) {
+TEST(OpKernelTest, OpsThatMoveBytesBecomeKernelsThatMoveAsMany) {
   const OpKernel sum = KernelOf(Op::Elementwise(Bytes(6 * 12800), 2), Phase::kForward, 0);
   EXPECT_EQ(sum.family, KernelFamily::kStream);
   EXPECT_EQ(sum.one.kernel, "add");
@@ -42,19 +42,20 @@ TEST(OpKernelTest, WhatMovesBytesMovesAsMany) {
   EXPECT_EQ(adam.one.kernel, "adam");
   EXPECT_EQ(adam.one.op.bytes, Bytes(30 * 1280));
 
-  // Less than the least is the least.
+  // Even an op of a few bytes moves the least that a kernel can.
   EXPECT_EQ(KernelOf(Op::Elementwise(Bytes(4)), Phase::kForward, 0).one.op.bytes, Bytes(6 * 128));
 }
 
-TEST(OpKernelTest, WhatMovesVeryManyBytesDoesSoInPieces) {
+TEST(OpKernelTest, VeryManyBytesAreMovedInSeveralLaunches) {
   const OpKernel adam = KernelOf(Op::Optimizer(Bytes(int64_t{10} << 30), 2), Phase::kOptimizer, 0);
   EXPECT_EQ(adam.launches, 10);
   EXPECT_LE(adam.one.op.bytes, Bytes(1 << 30));
   EXPECT_GT(adam.one.op.bytes, Bytes((1 << 30) - 30 * 128));
 }
 
-TEST(OpKernelTest, RowsAreAsManyAsTheBytesSay) {
-  // 16-bit in and out: 4 bytes an element; a gradient reads a second tensor.
+TEST(OpKernelTest, TheNumberOfRowsFollowsFromTheBytes) {
+  // The forward kernel reads and writes 16 bits, 4 bytes an element; the backward kernel reads a
+  // second tensor.
   const Op norm = Op::Rowwise(OpKind::kNorm, DType::kFp16, 100, 512, Bytes(100 * 512 * 12));
   const OpKernel forward = KernelOf(norm, Phase::kForward, 0);
   EXPECT_EQ(forward.family, KernelFamily::kRows);
@@ -65,18 +66,18 @@ TEST(OpKernelTest, RowsAreAsManyAsTheBytesSay) {
   const OpKernel backward = KernelOf(norm, Phase::kBackwardInput, 0);
   EXPECT_EQ(backward.one.kernel, "rms_norm_backward");
   EXPECT_EQ(backward.one.op.m, 200);
-  // Odd widths are no rows of packs.
+  // Rows of an odd width cannot be divided into packs.
   const Op odd = Op::Rowwise(OpKind::kSoftmax, DType::kBf16, 10, 1001, Bytes(40040));
   EXPECT_EQ(KernelOf(odd, Phase::kForward, 0).one.kernel, "add");
 }
 
-TEST(OpKernelTest, WhatWasProfiledTakesItsTime) {
+TEST(OpKernelTest, AProfiledOpTakesItsTime) {
   const OpKernel kernel = KernelOf(Op::Profiled(3, 20_us), Phase::kForward, 0);
   EXPECT_EQ(kernel.family, KernelFamily::kSpin);
   EXPECT_EQ(kernel.spin, 60_us);
 }
 
-TEST(OpKernelTest, NothingIsNoKernel) {
+TEST(OpKernelTest, AnOpThatDoesNothingHasNoKernel) {
   EXPECT_EQ(KernelOf(Op(), Phase::kForward, 0).family, KernelFamily::kNothing);
   EXPECT_EQ(KernelOf(Op::Gemm(DType::kBf16, 0, 8, 8), Phase::kForward, 0).family,
             KernelFamily::kNothing);

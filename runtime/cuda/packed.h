@@ -1,4 +1,5 @@
-// Eight 16-bit numbers: what a thread loads and stores at once.
+// Packs of eight numbers, which a thread loads or stores at once; eight 16-bit numbers take 16
+// bytes.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -30,7 +31,7 @@ __device__ inline void StorePack(const float (&from)[kPack], __nv_bfloat16* numb
   reinterpret_cast<uint4*>(numbers)[pack] = raw;
 }
 
-// The same from and to 32-bit numbers.
+// Do the same for 32-bit numbers.
 __device__ inline void LoadPack(const float* numbers, int64_t pack, float (&to)[kPack]) {
   const float4* const from = reinterpret_cast<const float4*>(numbers) + 2 * pack;
   const float4 low = from[0], high = from[1];

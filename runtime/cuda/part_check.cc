@@ -15,8 +15,8 @@ namespace {
 // kernels (cuda.h, "Green Contexts").
 constexpr int kMostBeside = 2;
 
-// The number of multiprocessors on which a kernel in the stream runs, queued by itself or in a
-// graph; throws if the driver cannot capture there.
+// Returns the number of multiprocessors on which a kernel in the stream runs, queued by itself or
+// in a graph; throws if the driver cannot capture there.
 int CountUsed(cudaStream_t stream, bool in_graph) {
   const DeviceMemory memory(kMostMultiprocessors * sizeof(int));
   auto* const seen = reinterpret_cast<int*>(memory.get());

@@ -5,9 +5,10 @@
 
 namespace stagecraft {
 
-// Runs a kernel that notes where its thread blocks are in the stream of a part of this number of
-// multiprocessors: by itself, and in a graph. False if the graph leaves the part, or if the driver
-// cannot capture one there. Throws std::runtime_error if the kernel by itself leaves the part.
+// Runs, in the stream of a part of this number of multiprocessors, a kernel that notes where its
+// thread blocks run: by itself, and in a graph. Returns false if the graph leaves the part, or if
+// the driver cannot capture one there. Throws std::runtime_error if the kernel by itself leaves the
+// part.
 bool GraphsKeepToPart(int multiprocessors, cudaStream_t stream);
 
 }  // namespace stagecraft

@@ -59,8 +59,8 @@ std::vector<int> PartsByShares(const GpuGroups& gpu, std::span<const int> shares
       throw InputError(fmt::format("{}: got a share of {}, want 1 or more", place, share));
   }
   std::vector<int64_t> groups(shares.size(), 1);
-  // The next group goes to the part that has least of its share: by Jefferson's rule, so that a
-  // larger share never has fewer groups.
+  // By Jefferson's rule, the next group goes to the part that would have the fewest groups per
+  // share with it, so that a larger share never gets fewer groups.
   for (auto left = static_cast<size_t>(gpu.groups) - shares.size(); left > 0; --left) {
     size_t next = 0;
     for (size_t part = 1; part < shares.size(); ++part) {

@@ -36,7 +36,7 @@ TEST(PartSizesTest, OnePartMayHaveTheRest) {
   EXPECT_TRUE(Share({132})[0].has_rest);
 }
 
-TEST(PartSizesTest, WhatTheDriverWouldRoundIsRefused) {
+TEST(PartSizesTest, SizesThatTheDriverWouldRoundAreRefused) {
   const std::string want = "want multiples of 8, one of which may have the 4 left over too";
   EXPECT_EQ(ErrorOf([] { Share({66, 66}); }), "--parts: got a part of 66 multiprocessors, " + want);
   EXPECT_EQ(ErrorOf([] { Share({68, 60}); }), "--parts: got a part of 60 multiprocessors, " + want);
@@ -52,7 +52,7 @@ TEST(PartSizesTest, PartsMustFitTogether) {
   EXPECT_EQ(Share({64, 64}).size(), 2u);
 }
 
-// A GPU of 132 whose driver makes 15 groups.
+// A GPU of 132 multiprocessors of which the driver makes 15 groups.
 TEST(PartSizesTest, ARestMayBeLargerThanAGroup) {
   const GpuGroups gpu = {.group_size = 8, .groups = 15, .rest = 12};
   const std::vector<PartGroups> parts = ShareGroups(gpu, std::vector{48, 84}, "--parts");

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders in this one, by name; none if it is no folder.
+// Returns the folders in a folder, sorted by name; none if it is not a folder.
 std::vector<fs::path> FoldersIn(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code error;
@@ -26,7 +26,7 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// The environment of the first python3 on PATH: the folder above its "bin".
+// Returns the environment of the first python3 on PATH, which is the folder above its "bin".
 fs::path EnvironmentOnPath() {
   std::istringstream folders(Variable("PATH"));
   for (std::string folder; std::getline(folders, folder, ':');) {

@@ -21,7 +21,7 @@ class PythonLibrariesTest : public testing::Test {
   }
   ~PythonLibrariesTest() override { fs::remove_all(root_); }
 
-  // Makes an empty file, and says where.
+  // Makes an empty file, and returns its path.
   std::string Touch(const std::string& path) const {
     const fs::path file = root_ / path;
     fs::create_directories(file.parent_path());

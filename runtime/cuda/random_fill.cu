@@ -13,7 +13,7 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int64_t kMostBlocks = 4096;
 
-// The finalizer of SplitMix64, as in costmodel/random.h.
+// Returns random number `index`, by the finalizer of SplitMix64 as in costmodel/random.h.
 __device__ float RandomAt(uint64_t seed, int64_t index) {
   uint64_t z = seed + (static_cast<uint64_t>(index) + 1) * 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;

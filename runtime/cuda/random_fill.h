@@ -9,7 +9,8 @@
 
 namespace stagecraft {
 
-// `count` numbers from [-1, 1) in the format in which `dtype` is stored.
+// Queues a kernel that writes `count` random numbers from [-1, 1), in the format in which `dtype`
+// is stored.
 void FillRandom(void* memory, int64_t count, DType dtype, uint64_t seed, cudaStream_t stream);
 
 }  // namespace stagecraft

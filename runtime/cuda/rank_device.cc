@@ -49,18 +49,19 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
   }
 }
 
-// A pool keeps its memory until all of it was freed.
+// Waits until the queued frees are done, since a pool keeps its memory until all of it has been
+// freed.
 RankDevice::~RankDevice() {
   blocks_held_.clear();
   memory_.reset();
   cudaStreamSynchronize(home_.get());
 }
 
-// Allocates one piece of memory: operands first, then what is exchanged.
+// Allocates one piece of memory, for operands and then for exchanges.
 void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, Bytes least_bytes) {
   size_t bytes = Aligned(ops_->needed_bytes());
   std::map<int32_t, size_t> offsets;  // by stream
-  // A share of less than one element for each rank counts as one element.
+  // Leaves room, since a rank's share of a small buffer is rounded up to one element.
   const size_t least = program.ranks.size() * sizeof(float);
   for (const auto& [key, size] : ExchangeBuffers(schedule, program)) {
     if (key.second != rank_) continue;

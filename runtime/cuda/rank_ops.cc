@@ -11,7 +11,8 @@
 namespace stagecraft {
 namespace {
 
-// The ring of operands is larger than the operands by this many times the size of the cache.
+// The ring of the GEMMs' operands is larger than one op's operands by this many times the size of
+// the cache.
 constexpr size_t kCaches = 3;
 
 size_t CacheBytes() {
@@ -53,7 +54,8 @@ void RankOps::MeasureRings() {
     }
     operands = std::max(operands, bytes);
     results = std::max(results, ResultBytes(own.kernel.one.op));
-    // Their bits are valid numbers in every format that is as wide, or wider.
+    // The bits of numbers in the narrowest format are valid numbers in every format that is as wide
+    // or wider.
     const DType dtype = own.kernel.one.op.dtype;
     if (dtype == DType::kFp8 || (dtype == DType::kFp16 && filled_as_ == DType::kBf16)) {
       filled_as_ = dtype;
@@ -63,7 +65,7 @@ void RankOps::MeasureRings() {
   if (results > 0) results_ = MemoryRing(results + cache);
 }
 
-// Among equal ops the backward differs from the forward in layout and kernel.
+// Ops that are equal differ in layout and kernel between the forward and the backward pass.
 bool RankOps::IsForward(const Command& command) const {
   return schedule_.tag(command.task).phase == Phase::kForward;
 }
@@ -110,7 +112,7 @@ void RankOps::Place(std::byte* memory, cudaStream_t stream) {
   }
 }
 
-// Returns where the next launch finds its operands.
+// Returns the operands for the next launch.
 std::byte* RankOps::OperandsOf(OwnOp& own) {
   const size_t bytes = own.operand_bytes();
   if (own.is_product()) return memory_ + operands_.Take(bytes);

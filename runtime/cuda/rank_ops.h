@@ -1,4 +1,4 @@
-// RankOps: the ops of one rank's tasks, set up on its device.
+// RankOps: the ops of one rank's tasks, ready to run on its device.
 #pragma once
 
 #include <cstddef>
@@ -18,25 +18,26 @@
 
 namespace stagecraft {
 
-// Operands are random numbers in memory that rotates, so that ops do not find them in a cache:
-// three times the size of the cache for GEMMs together, and once its size for each other op,
-// between whose turns lie those of all others. They stay random and finite from step to step:
-// nobody writes what GEMMs read, and nobody reads what they write; the memory of any other op is
-// its own, in which each number keeps its format and only outputs, and Adam's states, are written.
+// Operands are random numbers in memory that rotates, so that ops do not find them in a cache. The
+// GEMMs share a ring of three times the size of the cache; every other op has a ring of once its
+// size, between whose turns come the operands of all others. Operands stay random and finite from
+// step to step: what GEMMs read is never written, and what they write is never read. Any other op
+// has memory of its own, in which each number keeps its format and only outputs, and Adam's states,
+// are written.
 class RankOps {
  public:
-  // The ops of the commands that run some, for the current device; kernels are chosen for this
+  // Makes the ops of all commands of kind kRun, for the current device; kernels are chosen for this
   // number of `multiprocessors` (0: all), on which `stream` runs. Ranks of one device share the
   // library of attention. Throws an InputError that names an op that this device or its libraries
-  // cannot run, AttentionRefused if that is fused attention. The schedule must outlive it.
+  // cannot run, AttentionRefused if that is fused attention. The schedule must outlive the object.
   RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
           cudaStream_t stream, std::shared_ptr<LazyAttentionLibrary> attention);
 
   size_t needed_bytes() const { return operands_.bytes() + results_.bytes() + own_bytes_; }
-  // Places the operands in `memory`, and fills it.
+  // Places the operands and results in `memory`, of needed_bytes(), and fills the operands.
   void Place(std::byte* memory, cudaStream_t stream);
-  // To be called once they are placed: from now on the ops of a command are launched at once, as a
-  // graph.
+  // Makes a graph of the ops of each command, which Run() then launches at once. Call this after
+  // Place().
   void Capture(std::span<const Command> commands, cudaStream_t stream);
 
   // Queues the ops of a command; returns the number of launches.
@@ -47,8 +48,8 @@ class RankOps {
  private:
   struct OwnOp {
     OpKernel kernel;
-    std::unique_ptr<DeviceOp> op;  // nullptr: spins, or does nothing
-    // Operands of an op that is no GEMM are in memory of its own, from `begin` on.
+    std::unique_ptr<DeviceOp> op;  // nullptr: the op spins, or does nothing
+    // The memory for the operands of an op that is not a GEMM, which starts at `begin`.
     size_t begin = 0;
     MemoryRing operands{0};
 
@@ -70,7 +71,7 @@ class RankOps {
   MemoryRing operands_{0}, results_{0};  // of GEMMs
   size_t own_bytes_ = 0;                 // of all other ops
   std::byte* memory_ = nullptr;
-  DType filled_as_ = DType::kBf16;  // operands of GEMMs
+  DType filled_as_ = DType::kBf16;  // format of the operands of GEMMs
   DeviceOps made_;
   std::map<OpKey, OwnOp> ops_;
   std::map<RunKey, Graph> graphs_;

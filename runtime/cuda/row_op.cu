@@ -13,17 +13,18 @@ using Bf16 = __nv_bfloat16;
 
 constexpr int kWarp = 32;
 constexpr int kMostThreads = 512;
-// Rows of up to this size stay in shared memory between the two passes; longer ones are read again.
+// The inputs of a row of up to this many bytes stay in shared memory between the two passes; longer
+// ones are read again.
 constexpr int kMostCached = 48 * 1024;
 constexpr float kEpsilon = 1e-5f;
 
-// What the first pass finds out about a row.
+// The sums that the first pass finds for a row.
 struct Sums {
   float a, b;
 };
 
-// Kernels of two passes: Add() takes an element in, Merge() joins what two threads saw, Apply()
-// computes the output of an element with weight w.
+// Kernels of two passes. In the first, Add() adds an element to the sums and Merge() joins the sums
+// of two threads; in the second, Apply() computes the output for an element with weight w.
 struct RmsNorm {
   static constexpr int kInputs = 1;
   static __device__ Sums Empty() { return {0, 0}; }
@@ -60,7 +61,7 @@ struct LayerNorm {
     return (in[0] - mean) * rsqrtf(sums.b / width - mean * mean + kEpsilon) * w;
   }
 };
-// a: the maximum so far, b: the sum of exponentials below it.
+// a is the maximum so far, b the sum of exp(x - a).
 struct Softmax {
   static constexpr int kInputs = 1;
   static __device__ Sums Empty() { return {-1e30f, 0}; }
@@ -102,10 +103,11 @@ __device__ Sums MergeBlock(Sums sums) {
   return sums;
 }
 
-// Tensors of rows x width lie one after another, the output last, then weights.
+// Runs a kernel on tensors of rows x width, which lie one after another: inputs, output, then one
+// row of weights.
 template <typename Kernel>
 __global__ void RunRows(Bf16* operands, int64_t rows, int width, bool is_cached) {
-  extern __shared__ uint4 cache[];  // each thread reads back what it wrote
+  extern __shared__ uint4 cache[];  // each thread reads only what it wrote
   const int64_t tensor = rows * width;
   const Bf16* const weights = operands + (Kernel::kInputs + 1) * tensor;
   const int64_t first = static_cast<int64_t>(blockIdx.x) * width / kPack;
@@ -161,7 +163,7 @@ void LaunchRows(Bf16* operands, int64_t rows, int width, cudaStream_t stream) {
   const int packs = width / kPack;
   const int threads = std::clamp((packs + kWarp - 1) / kWarp * kWarp, kWarp, kMostThreads);
   const int bytes = Kernel::kInputs * width * static_cast<int>(sizeof(Bf16));
-  // The sums of the thread block itself are in shared memory, too.
+  // Shared memory also holds the sums of the thread block.
   const bool is_cached = bytes <= kMostCached - 1024;
   RunRows<Kernel><<<static_cast<unsigned>(rows), threads, is_cached ? bytes : 0, stream>>>(
       operands, rows, width, is_cached);

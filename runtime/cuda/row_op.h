@@ -1,4 +1,4 @@
-// Norms and softmax: a thread block for each row.
+// Norms and softmax, with one thread block for each row.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace stagecraft {
 
-// For ops of StreamKernels() that have rows. Throws Unsupported for others, and for rows that are
-// no multiple of eight 16-bit numbers.
+// Makes an op of StreamKernels() that has rows. Throws Unsupported for others, and for rows whose
+// width is not a multiple of eight or whose numbers are not bf16.
 std::unique_ptr<DeviceOp> MakeRowOp(const ProfileCase& one);
 
 }  // namespace stagecraft

@@ -7,7 +7,8 @@
 namespace stagecraft {
 namespace {
 
-// A process drives one GPU, whose parts the ranks are.
+// Throws unless the ranks of one process share one GPU, each with a part of it if there are
+// several.
 void CheckParts(const CudaRunRequest& request) {
   const std::vector<CudaPlace>& places = request.places;
   for (size_t rank = 0; rank < places.size(); ++rank) {

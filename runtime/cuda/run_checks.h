@@ -1,4 +1,4 @@
-// The reasons to refuse a run on GPUs that are known before any GPU is asked.
+// Checks of a run on GPUs that need no GPU.
 #pragma once
 
 #include "runtime/cuda/cuda_run.h"

@@ -14,14 +14,14 @@ namespace stagecraft {
 
 class SensorLog {
  public:
-  // Begins to read, every 20 ms, on a thread of its own. `bus_id` is that of Sensors.
+  // Starts a thread that reads the sensors every 20 ms. `bus_id` is that of Sensors.
   explicit SensorLog(const std::string& bus_id);
   ~SensorLog();
 
   SensorLog(const SensorLog&) = delete;
   SensorLog& operator=(const SensorLog&) = delete;
 
-  // Ends the thread, and returns what was read, at least once.
+  // Ends the thread and returns its readings, at least one.
   std::vector<DeviceState> Stop();
 
  private:
@@ -31,7 +31,7 @@ class SensorLog {
   std::mutex mutex_;
   std::condition_variable stop_;
   bool is_over_ = false;
-  std::vector<DeviceState> readings_;  // used by the thread until it has ended
+  std::vector<DeviceState> readings_;  // belongs to the thread until it has ended
   std::thread thread_;
 };
 

@@ -5,7 +5,7 @@
 namespace stagecraft {
 namespace {
 
-// nvml.h is not part of every toolkit; these have been the same since 2015.
+// nvml.h is not part of every toolkit. These values have been the same since 2015.
 constexpr int kMultiprocessorClock = 1;
 constexpr int kTemperatureOfGpu = 0;
 constexpr unsigned long long kHardwareSlowdown = 0x8;
@@ -25,7 +25,7 @@ Sensors::Sensors(const std::string& bus_id) {
     temperature_ = library_->Find("nvmlDeviceGetTemperature");
     power_ = library_->Find("nvmlDeviceGetPowerUsage");
     reasons_ = library_->Find("nvmlDeviceGetCurrentClocksEventReasons");
-    // This is the name until driver 535, which newer drivers may drop.
+    // Drivers before 535 have only this name, which newer ones may drop.
     if (reasons_ == nullptr) reasons_ = library_->Find("nvmlDeviceGetCurrentClocksThrottleReasons");
     if (begin() != 0 || find(bus_id.c_str(), &device_) != 0) device_ = nullptr;
   } catch (const Unsupported&) {

@@ -11,16 +11,16 @@ namespace stagecraft {
 
 class Sensors {
  public:
-  // Without the library, or if it does not know the device, nothing is read, which DeviceState
-  // expresses. Without one of its functions, only what that function would tell is missing.
-  // `bus_id` is CUDA's name: "0000:1b:00.0".
+  // Opens the sensors of the GPU with the PCI address `bus_id`, as CUDA writes it: "0000:1b:00.0".
+  // Without the library, or if it does not know the device, nothing is read, which DeviceState can
+  // express. If the library lacks a function, only what that function would tell is missing.
   explicit Sensors(const std::string& bus_id);
 
   DeviceState Read() const;
 
  private:
   std::unique_ptr<SharedLibrary> library_;
-  void* device_ = nullptr;  // nullptr: no readings
+  void* device_ = nullptr;  // nullptr: there are no readings
   int (*clock_)(void* device, int kind, unsigned* megahertz) = nullptr;
   int (*temperature_)(void* device, int kind, unsigned* celsius) = nullptr;
   int (*power_)(void* device, unsigned* milliwatts) = nullptr;

@@ -9,8 +9,8 @@ namespace stagecraft {
 namespace {
 
 constexpr int kThreads = 256;
-// Thread blocks of LaunchLook(): more than fit on any GPU at once, and each long enough that they
-// spread over all of it.
+// The thread blocks of LaunchLook() are more than fit on any GPU at once, and each lasts long
+// enough that they spread over all multiprocessors.
 constexpr int kLookBlocks = 8192;
 constexpr int64_t kLookNanoseconds = 20'000;
 

@@ -1,22 +1,22 @@
-// SharedLibrary: a library that is looked for only when it is needed, so that the program starts,
-// and starts as fast, without it.
+// SharedLibrary: a library that is loaded only when it is needed, so that the program starts
+// without it, and just as fast.
 #pragma once
 
 #include <string>
 
 namespace stagecraft {
 
-// It is found as the program's own libraries are: by its run path and LD_LIBRARY_PATH, in the
-// system's folders; then in Python environments (PythonLibraries()).
+// It is searched for like the program's own libraries, by its run path, by LD_LIBRARY_PATH and in
+// the system's folders, and then in Python environments (PythonLibraries()).
 class SharedLibrary {
  public:
-  // Throws Unsupported with the loader's reason.
+  // Loads the library. Throws Unsupported with the loader's reason.
   explicit SharedLibrary(const std::string& name);
-  // It stays loaded until the program ends: libraries of this size do not unload well.
+  // The library stays loaded until the program ends: libraries of this size do not unload well.
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
 
-  // Converts to a pointer to any function.
+  // The address of a function, which converts to a pointer to any type of function.
   class Symbol {
    public:
     explicit Symbol(void* address) : address_(address) {}
@@ -28,9 +28,9 @@ class SharedLibrary {
    private:
     void* address_;
   };
-  // Throws Unsupported if there is none.
+  // Returns the function of this name. Throws Unsupported if there is none.
   Symbol operator[](const char* name) const;
-  // A null pointer if there is none.
+  // Returns the function of this name; a null pointer if there is none.
   Symbol Find(const char* name) const;
 
  private:
@@ -38,8 +38,9 @@ class SharedLibrary {
   void* handle_;
 };
 
-// A library's name for the status that one of its calls returned, with its number: "NAME (7)", or
-// "status 7" if the library has no function that names it, and `name_of` is nullptr.
+// Returns a library's name for the status that one of its calls returned, with its number: "NAME
+// (7)". If the library has no function that names it, so that `name_of` is nullptr, returns "status
+// 7".
 template <typename Status>
 std::string StatusText(const char* (*name_of)(Status), Status status) {
   const std::string number = std::to_string(status);

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Some library that is loaded here, under another name in a Python environment.
+// Any installed library will do, under another name in a Python environment.
 TEST(SharedLibraryTest, IsFoundInAPythonEnvironmentLast) {
   const std::string name = "libstagecraft_none.so.9";
   EXPECT_THROW(SharedLibrary{name}, Unsupported);

@@ -1,4 +1,4 @@
-// StreamContext: makes the context in which a stream was made the current one.
+// StreamContext: makes the context of a stream the current one.
 #pragma once
 
 #include <cuda.h>
@@ -6,11 +6,12 @@
 
 namespace stagecraft {
 
-// Until it is destroyed, for the thread that made it. The stream of a part has a context of its
-// own, which some libraries ask for; everything else here belongs to the primary one.
+// The context is current until this object is destroyed, for the thread that made it. The stream of
+// a part has a context of its own, which some libraries ask for; everything else here belongs to
+// the primary context.
 class StreamContext {
  public:
-  // Throws Unsupported if the driver cannot tell.
+  // Throws Unsupported if the driver cannot tell the context of a stream.
   explicit StreamContext(cudaStream_t stream);
   ~StreamContext();
   CUcontext context() const { return context_; }

@@ -15,12 +15,13 @@ constexpr int kThreads = 256;
 
 __device__ float Sigmoid(float x) { return 1 / (1 + __expf(-x)); }
 
-// 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), and its derivative.
+// GELU in its tanh form is 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 constexpr float kGeluScale = 0.7978845608f;
 constexpr float kGeluCubic = 0.044715f;
 __device__ float GeluTanh(float x) { return tanhf(kGeluScale * (x + kGeluCubic * x * x * x)); }
 
-// Kernels with their input type, output type and numbers of each; Apply() works on one element.
+// Elementwise kernels, with the types and numbers of their inputs and outputs; Apply() works on one
+// element.
 struct Add {
   using In = Bf16;
   using Out = Bf16;
@@ -76,7 +77,7 @@ struct ScaleFp32 {
   static __device__ void Apply(const float (&in)[1], float (&out)[1]) { out[0] = 0.5f * in[0]; }
 };
 
-// Tensors lie one after another, inputs first, each of `elements`.
+// Runs a kernel on tensors of `elements` elements each, which lie one after another, inputs first.
 template <typename Kernel>
 __global__ void RunElementwise(const typename Kernel::In* in, typename Kernel::Out* out,
                                int64_t elements) {
@@ -121,7 +122,8 @@ __global__ void RunAdam(const float* gradient, float* states, Bf16* working, int
   StorePack(parameter, working, pack);
 }
 
-// Rows of a table in a scattered order, each once.
+// Copies all rows of a table in a scattered order, each once if their number is not a multiple of
+// kScatter.
 constexpr int64_t kEmbeddingWidth = 4096;
 constexpr int64_t kScatter = 7919;  // a prime
 __global__ void GatherRows(const Bf16* table, Bf16* out, int64_t rows) {
@@ -188,7 +190,8 @@ class StreamOp final : public DeviceOp {
   StreamOp(const NamedLauncher& launcher, int64_t bytes, int bytes_per_element)
       : launcher_(launcher), bytes_(bytes), elements_(bytes / bytes_per_element) {}
 
-  // What is read and written: a tensor that is updated in place is counted twice.
+  // The operands take what is read plus what is written: a tensor that is updated in place counts
+  // twice.
   size_t operand_bytes() const override { return Aligned(static_cast<size_t>(bytes_)); }
   void Fill(std::byte* operands, cudaStream_t stream) override {
     FillRandom(operands, bytes_ / ElementSize(launcher_.filled_as), launcher_.filled_as, 1, stream);

@@ -1,4 +1,4 @@
-// Elementwise kernels, those of optimizers, gathers and copies.
+// Elementwise kernels, optimizers, gathers and copies.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,10 @@
 
 namespace stagecraft {
 
-// For ops of StreamKernels() that have no rows. Throws Unsupported for others.
+// Makes an op of StreamKernels() that has no rows. Throws Unsupported for others.
 std::unique_ptr<DeviceOp> MakeStreamOp(const ProfileCase& one);
 
-// Copies between device memory and memory of the host that the driver has pinned.
+// Makes a copy between device memory and host memory that the driver has pinned.
 std::unique_ptr<DeviceOp> MakeHostCopy(const ProfileCase& one);
 
 }  // namespace stagecraft

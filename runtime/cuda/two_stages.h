@@ -9,8 +9,9 @@
 
 namespace stagecraft {
 
-// Forwards of one stage, their messages, then those of the other; an all-reduce of both at the end.
-// Passes are two GEMMs of `size` in all three dimensions, and an attention if it is asked for.
+// The forwards of one stage, their messages, then the forwards of the other; at the end an
+// all-reduce of both. A pass is two GEMMs of `size` in all three dimensions, and an attention if it
+// is asked for.
 struct TwoStages {
   static constexpr int64_t kBytes = 1 << 20;
   Schedule::Builder builder;

@@ -8,8 +8,8 @@
 namespace stagecraft {
 
 int CountDevices(const std::string& place) {
-  // Gives streams queues of their own as far as there are any. CUDA reads this when it begins, at
-  // the first call.
+  // Gives streams a queue each as far as there are queues. CUDA reads this when it is initialised,
+  // by the first call.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);

@@ -5,11 +5,12 @@
 
 namespace stagecraft {
 
-// The number of devices, at least one. Throws an InputError, a sentence that begins with `place`,
-// if there is no driver or no device.
+// Returns the number of devices, at least one. Throws an InputError, a sentence that begins with
+// `place`, if there is no driver or no device.
 int CountDevices(const std::string& place);
 
-// Makes a device the current one, in CUDA's order. Throws in the same way, also if it is not there.
+// Makes the device with this number, in CUDA's order, the current one. Throws in the same cases,
+// and if the device does not exist.
 void UseDevice(int ordinal, const std::string& place);
 
 }  // namespace stagecraft

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kLeast = int64_t{1} << 10, kMost = int64_t{1} << 30;
 constexpr int64_t kPack = 16;
-// A buffer to send from and one to receive in.
+// Each device needs a buffer to send from and one to receive in.
 constexpr int64_t kBuffers = 2, kShareOfMemory = 2;
 
 }  // namespace

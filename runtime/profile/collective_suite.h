@@ -1,4 +1,4 @@
-// What to measure between the devices of one host.
+// The collectives to measure between the devices of one host.
 #pragma once
 
 #include <vector>
@@ -10,20 +10,21 @@
 
 namespace stagecraft {
 
-// The format in which collectives are measured; others take as long for each byte.
+// The format in which collectives are measured; in other formats they take as long for the same
+// bytes.
 inline constexpr DType kCollectiveType = DType::kFp32;
 inline constexpr std::string_view kNccl = "nccl";
 
 struct CollectiveSuiteOptions {
-  SuiteSize size = SuiteSize::kQuick;  // each size is 4 times, or twice, the one before
-  std::vector<Fabric> groups;          // seen by communicators of the first 2, ... devices
-  Fabric pair;                         // seen by a message between the first two
-  Bytes memory;                        // free on each device; buffers take at most half of it
+  SuiteSize size = SuiteSize::kQuick;  // sizes grow by a factor of 4 if quick, of 2 if full
+  std::vector<Fabric> groups;          // as communicators of the first 2, ... devices see it
+  Fabric pair;                         // as a message between the first two devices sees it
+  Bytes memory;  // free memory of each device; buffers take at most half of it
 };
 
-// Each collective, and a ring of messages, from 1 KiB to 1 GiB in every group, with sizes as
-// nccl-tests counts them: parts of a rank are whole packs of 16 bytes. The cases are distinct;
-// their kernel is "nccl".
+// Returns every collective and a ring of messages in every group, from 1 KiB to 1 GiB in the sizes
+// of nccl-tests, such that the part of each rank is a whole number of packs of 16 bytes. The cases
+// are distinct; their kernel is "nccl".
 std::vector<ProfileCase> MakeCollectiveSuite(const CollectiveSuiteOptions& options);
 
 }  // namespace stagecraft

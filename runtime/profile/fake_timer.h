@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// Time passes by what runs on the device and by sleeping.
+// A clock that advances only when something runs on the device or the profiler sleeps.
 class FakeClock final : public ProfilerClock {
  public:
   Duration Elapsed() override { return now; }
@@ -24,7 +24,7 @@ class FakeClock final : public ProfilerClock {
   Duration now, slept;
 };
 
-// The time of one call; `batch` counts the batches of an op from 0.
+// Returns the time of one call; `batch` counts the batches of an op from 0.
 using FakeTime = std::function<Duration(const ProfileCase& one, int batch)>;
 
 class FakeOp final : public TimedOp {
@@ -44,7 +44,7 @@ class FakeOp final : public TimedOp {
     return state;
   }
   std::vector<int> calls_of_batches;
-  int throttled_readings = 0;  // how many of the next ones
+  int throttled_readings = 0;  // how many of the next readings say that the device is throttled
 
  private:
   ProfileCase one_;
@@ -68,7 +68,7 @@ class FakeTimer final : public OpTimer {
   std::string name = "NVIDIA H200";
   std::optional<Device> uncatalogued;
   std::vector<ProfileCase> prepared;
-  int throttled_readings = 0;  // of every op
+  int throttled_readings = 0;  // for every op, as in FakeOp
 
  private:
   FakeTime time_;

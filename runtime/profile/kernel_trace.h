@@ -1,4 +1,5 @@
-// Which kernels an op launches, how long each runs, and how long the device waits between them.
+// KernelTracer: which kernels an op launches, how long each runs, and how long the device waits
+// between them.
 #pragma once
 
 #include <span>
@@ -9,18 +10,19 @@
 
 namespace stagecraft {
 
-// One kernel, on a clock of the device.
+// One run of a kernel; times are those of a clock of the device.
 struct KernelRun {
   std::string name;
   Duration begin, end;
 };
 
-// Watches a device. Kernels that are watched run slower, so never use it while ops are timed.
+// Records the kernels of a device. They run slower meanwhile, so it must not be used while ops are
+// timed.
 class KernelTracer {
  public:
   virtual ~KernelTracer() = default;
   virtual void Start() = 0;
-  // What ran since Start(), in any order.
+  // Returns the kernels that ran since Start(), in any order.
   virtual std::vector<KernelRun> Stop() = 0;
 };
 
@@ -28,10 +30,10 @@ struct KernelSummary {
   std::string name;
   int runs = 0;
   Duration time;  // mean of a run
-  Duration gap;   // mean from the end of the kernel before; not for the first one
+  Duration gap;   // mean wait after the kernel before; the first run has none
 };
 
-// One for each name, in the order in which they first ran.
+// Returns a summary for each name, in the order in which the kernels first ran.
 std::vector<KernelSummary> SummariseKernels(std::span<const KernelRun> runs);
 
 }  // namespace stagecraft

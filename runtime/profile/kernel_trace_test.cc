@@ -13,7 +13,7 @@ TEST(KernelTraceTest, KernelsHaveTheirMeanTimesAndTheGapsBeforeThem) {
   EXPECT_EQ(summaries[0].name, "a");
   EXPECT_EQ(summaries[0].runs, 2);
   EXPECT_EQ(summaries[0].time, 5_us);
-  EXPECT_EQ(summaries[0].gap, 1_us);  // of the second alone
+  EXPECT_EQ(summaries[0].gap, 1_us);  // only the second run of "a" follows another kernel
   EXPECT_EQ(summaries[1].name, "b");
   EXPECT_EQ(summaries[1].time, 1_us);
   EXPECT_EQ(summaries[1].gap, 2_us);

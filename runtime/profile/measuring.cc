@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// Standard error of a median over that of a mean, normal errors: sqrt(pi / 2).
+// The ratio of the standard errors of a median and of a mean, for normal errors: sqrt(pi / 2).
 constexpr double kMedianOverMean = 1.2533;
 
 Duration WarmUp(TimedOp& op, const MeasuringRules& rules) {
@@ -41,7 +41,8 @@ MeasuringRules RulesFor(const Device& device) {
 OpMeasurement Measure(TimedOp& op, const MeasuringRules& rules) {
   const Duration first = WarmUp(op, rules);
   int calls = CallsOfBatch(first, rules);
-  // A single call also takes the time that consecutive calls hide, so look again.
+  // A single call also takes time that consecutive calls hide, so the number of calls is found
+  // again from several.
   if (calls > 1) {
     const Duration row = std::max(op.Run(calls), 1_ns);
     const Duration call = std::max(Duration::Nanoseconds(row.ns() / calls), 1_ns);
@@ -71,9 +72,9 @@ OpMeasurement Measure(TimedOp& op, const MeasuringRules& rules) {
 Duration LongestMeasuring(Duration time_of_call, const MeasuringRules& rules) {
   const Duration batch =
       std::max(time_of_call, std::min(rules.batch, rules.most_calls * time_of_call));
-  // The calls that Measure() makes before its first batch.
+  // Measure() makes these calls before its first batch.
   const Duration rows = 2 * (std::min(batch, rules.batch) + rules.beside_calls);
-  // An op that is faster than expected is called more often.
+  // An op that is faster than expected is called more often, in more batches.
   const Duration shortest = std::max(std::min(batch, rules.batch), 1_ns);
   const int64_t batches = std::clamp<int64_t>(rules.limit.ns() / shortest.ns() + 1,
                                               rules.least_batches, rules.most_batches);

@@ -20,19 +20,19 @@ TEST(MeasuringTest, AnOpThatAlwaysTakesAsLongIsKnownAfterTheLeastBatches) {
   EXPECT_NEAR(measured.spread, 0, 1e-12);
   EXPECT_EQ(measured.batches, 5);
   EXPECT_TRUE(measured.reached_goal);
-  // 500 us of 10 us each.
+  // Calls of 10 us fill a batch of 500 us.
   EXPECT_EQ(op.calls_of_batches.back(), 50);
 }
 
 TEST(MeasuringTest, TheFirstCallsAreNotCounted) {
-  // Slow until the 3 ms of warm-up are over: one of 2 ms, one of 1.
+  // The calls of the warm-up, which lasts 3 ms, are slow: one of 2 ms, one of 1 ms.
   FakeOp op = OpOf([](const ProfileCase&, int batch) {
     return batch == 0 ? 2_ms : batch == 1 ? 1_ms : 400_us;
   });
   EXPECT_EQ(Measure(op, MeasuringRules()).time, 400_us);
 }
 
-// Calls of 3 us fill 3 ms in ten turns, each of which takes 300 us more.
+// With calls of 3 us the 3 ms of warm-up are ten calls, each of which takes 300 us more.
 TEST(MeasuringTest, ShortCallsWarmUpForNoLongerThanOthers) {
   FakeOp op = OpOf([](const ProfileCase&, int) { return 3_us; });
   Measure(op, MeasuringRules());
@@ -57,7 +57,7 @@ TEST(MeasuringTest, OnAHostSlowBatchesCount) {
 }
 
 TEST(MeasuringTest, WhatVariesIsMeasuredUntilItsMedianIsKnown) {
-  // +-5 %: sigma 0.05, 1.2533 x 0.05 / sqrt(n) <= 0.02 where n >= 9.9.
+  // The times vary by +-5 %, a sigma of 0.05, and 1.2533 x 0.05 / sqrt(n) <= 0.02 if n >= 9.9.
   MeasuringRules rules;
   rules.goal = 0.02;
   FakeOp op = OpOf([](const ProfileCase&, int batch) { return batch % 2 == 0 ? 950_us : 1050_us; });
@@ -73,7 +73,7 @@ TEST(MeasuringTest, WhatNeverSettlesEndsAtALimit) {
   FakeOp by_time = OpOf(wild);
   const OpMeasurement limited = Measure(by_time, MeasuringRules());
   EXPECT_FALSE(limited.reached_goal);
-  EXPECT_EQ(limited.batches, 16);  // 1 + 3 + 1 ... passes 30 ms
+  EXPECT_EQ(limited.batches, 16);  // 1 + 3 + 1 + ... ms exceed 30 ms
 
   MeasuringRules rules;
   rules.limit = 1000000_ms;
@@ -86,10 +86,10 @@ TEST(MeasuringTest, ALongOpIsMeasuredTheLeastTimesBeyondAnyLimit) {
   FakeOp op = OpOf([](const ProfileCase&, int) { return 200_ms; });
   const OpMeasurement measured = Measure(op, MeasuringRules());
   EXPECT_EQ(measured.batches, 5);
-  EXPECT_EQ(op.calls_of_batches, std::vector<int>(6, 1));  // one to warm up
+  EXPECT_EQ(op.calls_of_batches, std::vector<int>(6, 1));  // five batches and one call to warm up
 }
 
-TEST(MeasuringTest, NoMeasuringTakesLongerThanSaid) {
+TEST(MeasuringTest, NoMeasurementTakesLongerThanItsBound) {
   Device host;
   host.generation = Generation::kHost;
   for (const MeasuringRules& rules : {MeasuringRules(), RulesFor(host)}) {

@@ -1,5 +1,5 @@
-// NetworkShape: the GEMMs and attentions of a network, as far as their kernels differ from those of
-// other networks.
+// NetworkShape: the GEMMs and attentions of a network, as far as their kernels depend on the
+// network.
 #pragma once
 
 #include <compare>
@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// What tensor parallelism divides of a linear layer.
+// Which side of a linear layer tensor parallelism divides.
 enum class Divided { kNothing, kOutputs, kInputs };
 
 struct LinearShape {

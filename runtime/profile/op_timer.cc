@@ -9,7 +9,7 @@ DeviceState Together(const DeviceState& a, const DeviceState& b) {
                       .celsius = std::max(a.celsius, b.celsius),
                       .watts = std::max(a.watts, b.watts),
                       .is_throttled = a.is_throttled};
-  // A device that is throttled decides, and one of which nothing is known precedes one that is not.
+  // Being throttled takes precedence over not being known, and that over not being throttled.
   if (b.is_throttled == true || a.is_throttled == false) both.is_throttled = b.is_throttled;
   return both;
 }

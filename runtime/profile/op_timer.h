@@ -1,4 +1,4 @@
-// OpTimer: runs ops on one device and says how long they took.
+// OpTimer: runs ops on one device, and measures how long they take.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,20 @@
 
 namespace stagecraft {
 
-// What sensors read; numbers that no sensor gives are zero.
+// Readings of a device's sensors; numbers without a sensor are zero.
 struct DeviceState {
   double clock_hz = 0;
   double celsius = 0;
   double watts = 0;
-  // Whether heat or a protection of the GPU holds the clock down; no value: no sensor says. The
-  // power limit that large GEMMs reach by themselves does not count: it belongs to the device.
+  // Whether heat or a protection of the GPU holds the clock down; no value if no sensor tells. The
+  // power limit that large GEMMs reach by themselves does not count, since it belongs to the
+  // device.
   std::optional<bool> is_throttled = {};
 };
 
-// The state of two devices, or of two groups of them, that run one op together: the lowest clock,
-// zero if that of any is not known; the highest temperature and power of those that are known;
-// throttled if any of them is, and not throttled if all are known not to be.
+// Returns the state of two devices, or of two groups of devices, that run one op together: the
+// lowest clock, or zero if that of any is not known; the highest temperature and power of those
+// that are known; throttled if any of them is, and not throttled if all are known not to be.
 DeviceState Together(const DeviceState& a, const DeviceState& b);
 
 // An op that is set up on its device: memory, data, algorithm.
@@ -38,20 +39,20 @@ class TimedOp {
 };
 
 struct PreparedOp {
-  std::unique_ptr<TimedOp> op;  // nullptr: this device or its libraries cannot, and
-  std::string refusal;          // the reason, in the same words for all such ops
+  std::unique_ptr<TimedOp> op;  // nullptr: this device or its libraries cannot run it
+  std::string refusal;          // why not, in the same words for all such ops
 };
 
 struct MeasuredDevice {
-  std::string name;      // as its driver names it: "NVIDIA H200"
-  Bytes memory;          // that it has, or may use: the same whenever it is asked
+  std::string name;      // its driver's name for it: "NVIDIA H200"
+  Bytes memory;          // all that it has or may use; always the same
   std::string software;  // "cuda 13.0, cublasLt 13.1"
-  // The device itself, if no catalogue has it: its timer measured it.
+  // The device as its timer measured it, if no catalogue contains it.
   std::optional<Device> uncatalogued = {};
 };
 
-// One device, one op at a time: a TimedOp must be destroyed before the next is prepared, and before
-// its timer.
+// Prepares ops for one device, one at a time: a TimedOp must be destroyed before the next is
+// prepared, and before its timer.
 class OpTimer {
  public:
   virtual ~OpTimer() = default;

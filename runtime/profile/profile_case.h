@@ -1,4 +1,4 @@
-// ProfileCase: one op to be measured, and the kernel that does it.
+// ProfileCase: one op to be measured, and the kernel that runs it.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace stagecraft {
 
-// A value. Ops that only move bytes are done by many kernels, GEMMs in three layouts: `kernel` says
+// A value. Ops that only move bytes have many kernels, and GEMMs have three layouts: `kernel` says
 // which, and becomes Sample::name.
 struct ProfileCase {
   Op op;
@@ -19,29 +19,29 @@ struct ProfileCase {
   friend bool operator==(const ProfileCase&, const ProfileCase&) = default;
 };
 
-// GEMMs, with operands as a linear layer holds them, row by row: inputs of tokens x in, weights of
+// Layouts of GEMMs, whose operands a linear layer stores by rows: inputs of tokens x in, weights of
 // out x in.
 inline constexpr std::string_view kLinear = "linear";  // (m,k) by the transpose of (n,k)
 inline constexpr std::string_view kLinearInputGradient = "linear_input_gradient";  // (m,k)·(k,n)
 // The transpose of (k,m) by (k,n).
 inline constexpr std::string_view kLinearWeightGradient = "linear_weight_gradient";
 inline constexpr std::string_view kAttention = "attention";
-inline constexpr std::string_view kMove = "move";  // everything that moves bytes, on a host
+inline constexpr std::string_view kMove = "move";  // on a host: everything that moves bytes
 inline constexpr std::string_view kHostToDevice = "host_to_device";
 inline constexpr std::string_view kDeviceToHost = "device_to_host";
 
-// A kernel that reads and writes this many bytes for each element that it makes; for an op on rows,
-// each a multiple of the element's size.
+// A kernel that reads and writes this many bytes for each element of its result. For an op on rows,
+// each row is a whole number of elements.
 struct StreamKernel {
   std::string_view name;
   OpKind kind;
   int bytes_per_element;
 };
 
-// Elementwise kernels, norms, softmax and optimizers that any device measures; numbers have 16 bits
-// unless the name says otherwise.
+// Returns the elementwise kernels, norms, softmax and optimizers that are measured on every GPU;
+// numbers have 16 bits unless the name says otherwise.
 std::span<const StreamKernel> StreamKernels();
-// nullptr if there is none.
+// Returns the kernel of this name; nullptr if there is none.
 const StreamKernel* FindStreamKernel(std::string_view name);
 
 }  // namespace stagecraft

@@ -9,12 +9,13 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kShareOfMemory = 8;
-// Ops with a longer LeastTime() take too much of a suite.
+// Ops with a longer LeastTime() would take too much of a suite's time.
 constexpr Duration kLongestQuick = 4_ms;
 constexpr Duration kLongestFull = 10_ms;
-// A CPU is slower, and no training step on it is short.
+// The same on a CPU, which is slower, and on which every training step is long.
 constexpr Duration kLongestOnHost = 50_ms;
-// On a GPU: choosing an algorithm, memory, random data; cuDNN also compiles.
+// The time to prepare an op on a GPU: the choice of an algorithm, memory, random data; for
+// attention, cuDNN also compiles.
 constexpr Duration kPreparation = 10_ms;
 constexpr Duration kAttentionPreparation = 1000_ms;
 
@@ -45,7 +46,7 @@ bool SuiteBuilder::Add(Op op, std::string_view kernel) {
 Bytes Footprint(const ProfileCase& one) {
   const Op& op = one.op;
   if (IsCollective(op.kind)) return op.bytes;
-  // The sums of 8-bit GEMMs have 16 bits.
+  // The results of 8-bit GEMMs have 16 bits.
   const int64_t wider = op.kind == OpKind::kGemm && op.dtype == DType::kFp8 ? 1 : 0;
   return op.Traffic() + Bytes(wider * op.batch * op.m * op.n);
 }

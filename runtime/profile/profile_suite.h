@@ -1,4 +1,4 @@
-// What to measure on a device.
+// The ops to measure on a device.
 #pragma once
 
 #include <span>
@@ -13,27 +13,28 @@
 
 namespace stagecraft {
 
-// On one GPU the quick suite takes at most three minutes, the full one fifteen.
+// The size of a suite: on one GPU, quick takes at most three minutes and full at most fifteen.
 enum class SuiteSize { kQuick, kFull };
 
 struct SuiteOptions {
   SuiteSize size = SuiteSize::kQuick;
-  Device device;   // decides number formats and which sizes take too long
-  Bytes memory;    // free on the device; no case takes more than an eighth
-  Link host_link;  // of the device to its host; without bandwidth there are no such copies
+  Device device;   // decides which formats there are, and which sizes take too long
+  Bytes memory;    // free memory of the device; no case takes more than an eighth
+  Link host_link;  // between the device and its host; if it has no bandwidth, there are no host
+                   // copies
   std::vector<NetworkShape> networks;
 };
 
-// Distinct cases, always the same for equal options. The CPU of a host has cases of its own. Ops of
-// several devices (collectives) are not among them.
+// Returns distinct cases, the same for equal options. The CPU of a host has cases of its own.
+// Collectives, which need several devices, are not among them.
 std::vector<ProfileCase> MakeSuite(const SuiteOptions& options);
 
-// An upper bound of the time that the suite takes: each op runs at `share_of_peak` of the device's
-// peak, plus its preparation.
+// Returns an upper bound of the time of a suite, if each op runs at `share_of_peak` of the device's
+// peak; the preparation of ops is included.
 Duration LongestSuite(std::span<const ProfileCase> suite, const Device& device,
                       const MeasuringRules& rules, double share_of_peak = 0.25);
 
-// The bytes of all operands.
+// Returns the bytes of all operands and results.
 Bytes Footprint(const ProfileCase& one);
 
 }  // namespace stagecraft

@@ -30,7 +30,7 @@ Device Hopper() {
   return device;
 }
 
-// Of the size of Llama-2 70B.
+// Returns a network of the size of Llama-2 70B.
 NetworkShape Llama() {
   NetworkShape network;
   network.linears = {{8192, 10240, Divided::kOutputs},
@@ -112,11 +112,11 @@ TEST(ProfileSuiteTest, LayersAreMeasuredForwardAndBackwardAndInTheirParts) {
   const auto has = [&](std::string_view kernel, int64_t m, int64_t n, int64_t k) {
     return cases.contains({Op::Gemm(DType::kBf16, m, n, k), std::string(kernel)});
   };
-  // The column-split projection of 8192 to 10240 over eight devices.
+  // A projection of 8192 to 10240, whose outputs are divided among eight devices.
   EXPECT_TRUE(has(kLinear, 2048, 1280, 8192));
   EXPECT_TRUE(has(kLinearInputGradient, 2048, 8192, 1280));
   EXPECT_TRUE(has(kLinearWeightGradient, 1280, 8192, 2048));
-  // The row-split one of 28672 to 8192.
+  // A projection of 28672 to 8192, whose inputs are divided.
   EXPECT_TRUE(has(kLinear, 2048, 8192, 3584));
   EXPECT_FALSE(has(kLinear, 2048, 1024, 28672));
 }
@@ -158,7 +158,8 @@ TEST(SobolTest, EveryDimensionVisitsEachSixteenthOnceInSixteenPoints) {
   }
 }
 
-// The first two dimensions are a (0, 2)-sequence: any box of 2^-i by 2^-(6-i).
+// The first two dimensions are a (0, 2)-sequence, so each box of 2^-i by 2^-(6-i) contains one of
+// 64 points.
 TEST(SobolTest, SixtyFourPointsFillEveryBoxOfASixtyFourthOnce) {
   for (int halvings = 0; halvings <= 6; ++halvings) {
     std::set<std::pair<int, int>> boxes;
@@ -181,7 +182,8 @@ SuiteOptions OnHost(SuiteSize size) {
   return options;
 }
 
-// Plans compute in any format, a CPU in 32 bits. Every family has enough to learn from.
+// A CPU computes in 32 bits, whatever the format of the plan. Every family has enough cases to
+// learn from.
 TEST(ProfileSuiteTest, AHostHasCasesOfItsOwn) {
   constexpr int kEnough = 200;
   const auto quick = MakeSuite(OnHost(SuiteSize::kQuick));
@@ -201,7 +203,7 @@ TEST(ProfileSuiteTest, AHostHasCasesOfItsOwn) {
     if (one.op.kind != OpKind::kElementwise && one.op.kind != OpKind::kOptimizer) {
       EXPECT_EQ(one.op.dtype, DType::kFp32);
     }
-    // A vocabulary's.
+    // A GEMM with a side as long as a vocabulary.
     if (one.op.kind == OpKind::kGemm && std::max({one.op.m, one.op.n, one.op.k}) > 16384) ++wide;
   }
   EXPECT_GE(wide, 20);
@@ -211,7 +213,7 @@ TEST(ProfileSuiteTest, AHostHasCasesOfItsOwn) {
            quick.end();
   };
   EXPECT_TRUE(has(Op::Gemm(DType::kFp32, 256, 192, 64)));
-  EXPECT_FALSE(has(Op::Gemm(DType::kFp32, 1024, 57344, 8192)));  // takes minutes
+  EXPECT_FALSE(has(Op::Gemm(DType::kFp32, 1024, 57344, 8192)));  // would take minutes
 }
 
 }  // namespace

@@ -13,13 +13,13 @@ namespace {
 
 constexpr const char* kThrottled = ", throttled";
 
-// A case, and the result of its turns.
+// A case to be measured, and the results of its turns.
 struct Candidate {
   const ProfileCase* one = nullptr;
-  bool is_out = false;  // the device cannot run it, or is throttled
+  bool is_out = false;  // the device cannot run it, or was always throttled
   std::vector<OpMeasurement> turns = {};
-  DeviceState state = {};     // what sensors said in the last turn
-  bool is_throttled = false;  // whether they said so in any turn
+  DeviceState state = {};     // readings of the last turn
+  bool is_throttled = false;  // in any of the turns that count
 };
 
 class Profiler {
@@ -32,7 +32,7 @@ class Profiler {
     return is_stopped || clock_.Elapsed() >= options_.budget;
   }
 
-  // `outcome` counts a candidate that drops out.
+  // Measures a candidate once more; if it drops out, `outcome` counts it.
   void TakeTurn(Candidate& candidate, ProfileOutcome& outcome) {
     const PreparedOp prepared = timer_.Prepare(*candidate.one);
     if (prepared.op == nullptr) {
@@ -121,7 +121,7 @@ ProfileOutcome RunProfiler(std::span<const ProfileCase> suite,
   }
   Profiler profiler(timer, options, clock);
   DeviceState state;
-  size_t begun = 0;  // of the rest
+  size_t begun = 0;  // how many of the rest have begun
   while (begun < rest.size() && !profiler.MustEnd()) {
     const size_t first = begun;
     const size_t end = std::min(first + options.rules.ops_in_turn, rest.size());

@@ -66,14 +66,14 @@ TEST_F(ProfilerTest, EveryCaseBecomesASample) {
   }
 }
 
-// One format that the device lacks is no reason to say that it runs no GEMMs.
+// If the device lacks one format, that does not mean that it runs no GEMMs.
 TEST_F(ProfilerTest, AKindOfOpRunsWhereAnyCaseOfItDoes) {
   std::vector<ProfileCase> suite = Products(2);
   suite.push_back({Op::Gemm(DType::kFp8, 8, 8, 8), "linear"});
   suite.push_back({Op::Attention(DType::kFp8, Direction::kForward, 8, 8, 8, 8, true), "attention"});
   const std::map<OpKind, bool> runs = {{OpKind::kGemm, true}, {OpKind::kAttention, false}};
   EXPECT_EQ(Run(suite).runs, runs);
-  // Resumed, with what was measured before.
+  // The second run counts what the first has measured.
   EXPECT_EQ(Run(suite).runs, runs);
   done_.insert(suite.back());
   EXPECT_TRUE(Run(suite).runs.at(OpKind::kAttention));
@@ -131,7 +131,7 @@ TEST_F(ProfilerTest, SlicesOfABudgetMakeTheWholeSuite) {
   EXPECT_EQ(timer_.prepared.size(), suite.size());
 }
 
-// Each op takes 2 ms in its first turn and 4 ms in its second: 3 ms.
+// Each op takes 2 ms in its first turn and 4 ms in its second, which makes 3 ms.
 TEST_F(ProfilerTest, OpsTakeTurnsAndTheirTimesAreMeans) {
   options_.rules.turns = 2;
   options_.rules.ops_in_turn = 3;
@@ -173,7 +173,7 @@ TEST_F(ProfilerTest, AStopEndsAfterTheOpAtHand) {
   EXPECT_TRUE(samples_.empty());
 }
 
-TEST_F(ProfilerTest, AHinderedDeviceCoolsAndIsAskedAgain) {
+TEST_F(ProfilerTest, AThrottledDeviceCoolsAndMeasuresAgain) {
   timer_.throttled_readings = 1;
   const ProfileOutcome outcome = Run(Products(2));
   EXPECT_EQ(outcome.measured, 2u);
@@ -181,15 +181,15 @@ TEST_F(ProfilerTest, AHinderedDeviceCoolsAndIsAskedAgain) {
   EXPECT_EQ(clock_.slept, 2 * options_.cooling);
 }
 
-TEST_F(ProfilerTest, WhatOnlyAHinderedDeviceMeasuredIsNoSample) {
+TEST_F(ProfilerTest, WhatOnlyAThrottledDeviceMeasuredIsNoSample) {
   timer_.throttled_readings = options_.most_tries;
   const ProfileOutcome outcome = Run(Products(2));
   EXPECT_EQ(outcome.throttled, 2u);
   EXPECT_TRUE(samples_.empty());
 }
 
-// Five ops are tried three times each, then no time is spent on cooling.
-TEST_F(ProfilerTest, ADeviceThatStaysHinderedIsMeasuredAsItIs) {
+// Five ops are tried three times each; after that no time is spent on cooling.
+TEST_F(ProfilerTest, ADeviceThatStaysThrottledIsMeasuredAsItIs) {
   timer_.throttled_readings = options_.most_tries;
   const ProfileOutcome outcome = Run(Products(30));
   EXPECT_EQ(outcome.throttled, 5u);

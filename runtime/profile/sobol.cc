@@ -6,17 +6,17 @@ namespace {
 constexpr int kBits = 32;
 constexpr int kMostDegree = 3;
 
-// A primitive polynomial over GF(2) and the first of its direction numbers.
+// A primitive polynomial over GF(2) and its first direction numbers.
 struct Direction {
   int degree;
-  uint32_t coefficients;  // of the polynomial, without the first and last one
+  uint32_t coefficients;  // of the polynomial, without the first and the last
   uint32_t first[kMostDegree];
 };
-// Dimensions from the second on; the first is van der Corput's sequence.
+// The dimensions from the second on; the first is van der Corput's sequence.
 constexpr Direction kDirections[kSobolDimensions - 1] = {
     {1, 0, {1, 0, 0}}, {2, 1, {1, 3, 0}}, {3, 1, {1, 3, 1}}, {3, 2, {1, 1, 1}}};
 
-// The numbers that bits of the index choose, as fractions of 2^32.
+// Returns the direction number of each bit of the index, as fractions of 2^32.
 std::array<uint32_t, kBits> NumbersOf(int dimension) {
   std::array<uint32_t, kBits> numbers{};
   if (dimension == 0) {

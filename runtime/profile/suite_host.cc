@@ -1,4 +1,4 @@
-// The suite for the CPU of a host: smaller GEMMs, and one kernel for everything that only moves
+// The suite for the CPU of a host, with smaller GEMMs and one kernel for everything that only moves
 // bytes.
 #include <algorithm>
 #include <array>
@@ -10,16 +10,16 @@
 namespace stagecraft {
 namespace {
 
-// A CPU computes in 32 bits whatever the format in the plan.
+// A CPU computes in 32 bits, whatever the format of the plan.
 constexpr DType kFormat = DType::kFp32;
 
-// Logarithms of sizes, multiples of 8 beyond the first few. One side of a wide GEMM is as long as a
-// vocabulary, and the others are shorter than elsewhere.
+// Base-2 logarithms of sizes, which are multiples of 8 from 16 on. One side of a wide GEMM is as
+// long as a vocabulary, and its other sides are shorter than those of other GEMMs.
 constexpr double kMostRows = 12, kLeastSide = 4, kMostSide = 12;
 constexpr double kMostWide = 16, kMostBesideWide = 10;
 constexpr int kQuickProducts = 300, kFullProducts = 1000;
 constexpr int kTries = 4;
-constexpr uint32_t kShareOfWide = 3;  // one in this many
+constexpr uint32_t kShareOfWide = 3;  // one GEMM in this many is wide
 
 int64_t SizeAt(double log2) {
   const int64_t size = std::llround(std::exp2(log2));
@@ -33,7 +33,7 @@ Op Product(const std::array<double, kSobolDimensions>& at) {
   return Op::Gemm(kFormat, SizeAt(at[0] * kMostRows), side(at[1]), side(at[2]));
 }
 
-// The wide side is the rows, the columns or the inner size.
+// Returns a wide GEMM, whose wide side is the rows (0), the columns (1) or the inner size (2).
 Op WideProduct(const std::array<double, kSobolDimensions>& at, uint32_t wide) {
   std::array<int64_t, 3> sizes{};
   for (uint32_t i = 0; i < sizes.size(); ++i) {
@@ -78,7 +78,7 @@ void AddHeads(SuiteBuilder& suite) {
   }
 }
 
-// From 1 KiB to 64 MiB.
+// Adds moves of 1 KiB to 64 MiB.
 void AddMoves(SuiteBuilder& suite) {
   const int per_octave = suite.is_full() ? 4 : 2;
   for (int i = 0; i <= 16 * per_octave; ++i) {

@@ -12,13 +12,13 @@
 
 namespace stagecraft {
 
-// Collects cases in the order in which they come, each once, and none that the device or the time
-// rules out.
+// SuiteBuilder collects cases in the order in which they are added, each once, and leaves out those
+// that are too large or take too long.
 class SuiteBuilder {
  public:
   explicit SuiteBuilder(const SuiteOptions& options) : options_(options) {}
 
-  // False if the case was not taken.
+  // Adds a case; returns false if it was left out.
   bool Add(Op op, std::string_view kernel);
   const SuiteOptions& options() const { return options_; }
   bool is_full() const { return options_.size == SuiteSize::kFull; }
@@ -30,15 +30,15 @@ class SuiteBuilder {
   std::unordered_set<ProfileCase> seen_;
 };
 
-// The least time that arithmetic and memory allow; Duration::Max() if the device has no rate for
-// the format of the op.
+// Returns the least time that arithmetic and memory allow; Duration::Max() if the device has no
+// rate for the format of the op.
 Duration LeastTime(const Op& op, const Device& device);
 
-void AddProducts(SuiteBuilder& suite);   // at points that fill the space of sizes
+void AddProducts(SuiteBuilder& suite);   // GEMMs of sizes that fill the space
 void AddLayers(SuiteBuilder& suite);     // GEMMs of the networks
-void AddAttention(SuiteBuilder& suite);  // of networks, and others
+void AddAttention(SuiteBuilder& suite);  // of the networks, and others
 void AddStreams(SuiteBuilder& suite);    // elementwise, norms, softmax, optimizer, copies
 void AddHostCopies(SuiteBuilder& suite);
-void AddHostOps(SuiteBuilder& suite);  // all of these, for the CPU of a host
+void AddHostOps(SuiteBuilder& suite);  // all of these for the CPU of a host
 
 }  // namespace stagecraft

@@ -9,7 +9,8 @@
 namespace stagecraft {
 namespace {
 
-// Sizes are spread evenly in their logarithms. Rows are tokens, one in serving.
+// The ranges of sizes, which are spread evenly in their logarithms. Rows are tokens, down to one as
+// in serving.
 struct Range {
   double least_log2, most_log2;
 };
@@ -17,11 +18,11 @@ constexpr Range kRows = {0, 16};
 constexpr Range kColumns = {5, 16};
 constexpr Range kDepth = {5, 16};
 
-// Sizes are multiples of one of these: kernels for aligned sizes are faster, and the sizes of
-// networks nearly all are aligned.
+// Sizes are multiples of one of these, since kernels for aligned sizes are faster, and nearly all
+// sizes of networks are aligned.
 constexpr int64_t kSteps[] = {8, 64, 128, 256};
 constexpr int64_t kRowSteps[] = {1, 8, 64, 128};
-// For 8-bit operands: 16 bytes.
+// Sizes of 8-bit operands are multiples of 16 bytes.
 constexpr int64_t kLeastStepOf8Bits = 16;
 
 struct Points {
@@ -33,7 +34,7 @@ constexpr Points kPoints[] = {{DType::kBf16, 300, 2000},
                               {DType::kFp8, 120, 700},
                               {DType::kTf32, 60, 300},
                               {DType::kFp32, 60, 300}};
-// How many points are tried for each one that is taken: many are too large for 32 bits.
+// How many points are tried for each one that is taken; many are too large, above all in 32 bits.
 constexpr int kTries = 4;
 
 int64_t Rounded(const Range& range, double coordinate, int64_t step) {
@@ -53,7 +54,8 @@ Op ProductAt(uint32_t index, DType dtype) {
                   Rounded(kDepth, at[2], step));
 }
 
-// Forward and both gradients. 8-bit operands are always laid out as forward.
+// Adds the GEMMs of the forward pass and of both gradients. 8-bit operands always have the layout
+// of the forward pass.
 void AddLinear(SuiteBuilder& suite, DType dtype, int64_t tokens, int64_t outputs, int64_t inputs) {
   const bool is_8_bits = dtype == DType::kFp8;
   suite.Add(Op::Gemm(dtype, tokens, outputs, inputs), kLinear);
@@ -75,7 +77,8 @@ void AddNetwork(SuiteBuilder& suite, const NetworkShape& network, DType dtype,
       if (degree > 1 && !divides_outputs && !divides_inputs) continue;
       const int64_t outputs = linear.outputs / (divides_outputs ? degree : 1);
       const int64_t inputs = linear.inputs / (divides_inputs ? degree : 1);
-      // Leaves out odd sizes: a vocabulary that nobody padded, heads that do not divide.
+      // Odd sizes are left out: a vocabulary without padding, or heads that the degree does not
+      // divide.
       if (outputs % kLeastStepOf8Bits != 0 || inputs % kLeastStepOf8Bits != 0) continue;
       for (const int64_t count : tokens) AddLinear(suite, dtype, count, outputs, inputs);
     }

@@ -1,4 +1,4 @@
-// Attention, what only moves bytes, and copies.
+// Attention, ops that only move bytes, and copies.
 #include <algorithm>
 
 #include "runtime/profile/suite_parts.h"
@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kKibi = 1024;
 constexpr int kDegrees[] = {1, 8};
 
-// Adds both directions over `sequences` sequences of this many tokens.
+// Adds both directions of attention over `sequences` sequences of this many tokens.
 void AddBoth(SuiteBuilder& suite, const AttentionShape& shape, int64_t sequences, int64_t tokens) {
   for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
     Op op = Op::Attention(DType::kBf16, direction, sequences * shape.heads, tokens, tokens,
@@ -20,8 +20,8 @@ void AddBoth(SuiteBuilder& suite, const AttentionShape& shape, int64_t sequences
   }
 }
 
-// Shapes that networks may have: with as many heads of keys as of queries, and a
-// fourth and an eighth of them.
+// Shapes that networks may have, with as many heads of keys as of queries, or a fourth or an eighth
+// of them.
 constexpr AttentionShape kShapes[] = {{32, 32, 128, true}, {32, 32, 64, true},
                                       {32, 8, 128, true},  {32, 32, 128, false},
                                       {16, 16, 64, false}, {64, 8, 128, true}};
@@ -31,7 +31,7 @@ constexpr int64_t kFullSequences[] = {1, 2, 4, 8};
 constexpr int64_t kQuickTokens[] = {1024, 4096};
 constexpr int64_t kFullTokens[] = {512, 1024, 2048, 4096, 8192, 16384};
 
-// From `least` to `most`, `per_octave` to a doubling.
+// Calls `call` with sizes from `least` to `most`, `per_octave` of them in each doubling.
 template <typename Function>
 void ForSizes(int64_t least, int64_t most, int per_octave, const Function& call) {
   for (int64_t octave = least; octave <= most; octave *= 2) {
@@ -42,11 +42,12 @@ void ForSizes(int64_t least, int64_t most, int per_octave, const Function& call)
   }
 }
 
-// Elements come in whole vectors of 16 bytes for each thread, whatever their format.
+// The number of elements is a multiple of this, since each thread moves whole vectors of 16 bytes,
+// whatever the format.
 constexpr int64_t kElementStep = 128;
 
 void AddElementwise(SuiteBuilder& suite, const StreamKernel& kernel) {
-  // Elements: 32 Ki are launch and latency, 512 Mi are far beyond any cache.
+  // At 32 Ki elements launch and latency decide; 512 Mi are far more than any cache holds.
   const int per_octave = suite.is_full() ? 2 : 1;
   ForSizes(32 * kKibi, 512 * kKibi * kKibi, per_octave, [&](int64_t elements) {
     const Bytes bytes(elements / kElementStep * kElementStep * kernel.bytes_per_element);
@@ -108,7 +109,7 @@ void AddStreams(SuiteBuilder& suite) {
   }
 }
 
-// From host memory that the driver has pinned.
+// Adds copies from and to host memory that the driver has pinned.
 void AddHostCopies(SuiteBuilder& suite) {
   const Link& link = suite.options().host_link;
   if (link.bandwidth.bytes_per_s() <= 0) return;

@@ -14,12 +14,13 @@ struct AdamOptions {
   double first_decay = 0.9;
   double second_decay = 0.999;
   double epsilon = 1e-8;
-  double longest_gradient = 0;  // Euclidean length over all matrices; longer ones are cut. 0: never
+  // The greatest Euclidean length over all matrices; longer gradients are shortened. 0: no limit.
+  double longest_gradient = 0;
 };
 
 class Adam {
  public:
-  // The parameters must outlive it, and keep their places and shapes.
+  // The parameters must outlive this object, and keep their places and shapes.
   Adam(std::vector<Parameter*> parameters, const AdamOptions& options);
 
   // Moves every value against its gradient, and sets the gradients to zero.

@@ -1,4 +1,4 @@
-// Layers: learned matrices with a meaning, and the sets that hold them.
+// ParameterSet: a set of learned matrices; and the layers that use them.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,22 @@
 
 namespace stagecraft {
 
-// Named matrices in the order in which they were added; their places never change.
+// ParameterSet holds named matrices in the order in which they were added; their addresses never
+// change.
 class ParameterSet {
  public:
-  // Uniform within +-sqrt(6 / (rows + columns)) (Glorot and Bengio, AISTATS 2010).
+  // Adds a matrix that is drawn uniformly within +-sqrt(6 / (rows + columns)) (Glorot and Bengio,
+  // AISTATS 2010).
   Parameter& AddDrawn(const std::string& name, int rows, int columns, Random& random);
   Parameter& AddConstant(const std::string& name, int rows, int columns, double value);
 
   std::vector<Parameter*> all();
 
-  // Text, one matrix after the other: "name rows columns", then its rows; numbers with all their
-  // digits.
+  // Returns text, one matrix after another: "name rows columns", then its rows; numbers with all
+  // their digits.
   std::string Write() const;
-  // Throws an InputError that begins with `source` unless the text holds exactly these names and
-  // shapes, and finite numbers.
+  // Reads the values. Throws an InputError that begins with `source` unless the text has exactly
+  // these names and shapes, and finite numbers.
   void Read(const std::string& text, const std::string& source);
 
  private:
@@ -35,7 +37,7 @@ class ParameterSet {
   std::vector<Named> parameters_;
 };
 
-// Computes x W + b, row by row.
+// LinearLayer computes x W + b, row by row.
 class LinearLayer {
  public:
   LinearLayer(ParameterSet& parameters, const std::string& name, int inputs, int outputs,
@@ -47,7 +49,8 @@ class LinearLayer {
   Parameter* bias_;
 };
 
-// A long short-term memory (Hochreiter and Schmidhuber, 1997), with a forget gate that starts open.
+// LstmCell is a long short-term memory (Hochreiter and Schmidhuber, 1997), with a forget gate that
+// starts open.
 class LstmCell {
  public:
   struct State {

@@ -1,5 +1,5 @@
-// Tape: remembers what was computed from which matrices, and carries the
-// gradient of one number back to all of them.
+// Tape: records what was computed from which matrices, and carries the gradient of one number back
+// to all of them.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,12 +11,12 @@ namespace stagecraft {
 
 using Matrix = Eigen::MatrixXd;
 
-// A matrix on a tape; valid as long as the tape.
+// Variable is a matrix on a tape; valid as long as the tape.
 struct Variable {
   int index = -1;
 };
 
-// A learned matrix and the gradient that tapes add up for it, of equal shape.
+// Parameter is a learned matrix and the gradient that tapes add up for it, of equal shape.
 struct Parameter {
   explicit Parameter(Matrix start)
       : value(std::move(start)), gradient(Matrix::Zero(value.rows(), value.cols())) {}
@@ -24,24 +24,25 @@ struct Parameter {
   Matrix gradient;
 };
 
-// Reverse-mode differentiation, one thread, in the order of the calls: the same calls give the same
-// bits. Shapes that do not fit are bugs (CHECK).
+// Tape is reverse-mode differentiation on one thread, in the order of the calls: the same calls
+// give the same bits. Shapes that do not fit are bugs (CHECK).
 class Tape {
  public:
-  // A matrix that gets no gradient.
+  // Adds a matrix that gets no gradient.
   Variable Constant(Matrix value);
-  // Backward() adds to parameter.gradient; `parameter` must outlive that call.
+  // Adds a parameter. Backward() adds to parameter.gradient; `parameter` must outlive that call.
   Variable Read(Parameter& parameter);
-  // An operation that is not known here. `backward` gets the gradient of the result, and hands on
+  // Adds the result of any operation. `backward` gets the gradient of the result, and passes on
   // those of its inputs by AddGradient().
   Variable Record(Matrix value, std::function<void(Tape&, const Matrix& gradient)> backward);
 
   const Matrix& value(Variable variable) const { return nodes_[variable.index].value; }
-  // The gradient of the last Backward(); zero if the result does not depend on the variable.
+  // Returns the gradient of the last Backward(); zero if the result does not depend on the
+  // variable.
   Matrix gradient(Variable variable) const;
   void AddGradient(Variable variable, const Matrix& gradient);
 
-  // `result` is 1 x 1. May be called once for each tape.
+  // Computes the gradients of `result`, which is 1 x 1. May be called only once for each tape.
   void Backward(Variable result);
 
  private:

@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// A function of every entry, whose derivative follows from input and output.
+// Returns a function of every entry, whose derivative follows from input and output.
 template <typename Function, typename Derivative>
 Variable Elementwise(Tape& tape, Variable a, Function function, Derivative derivative) {
   Matrix value = tape.value(a).unaryExpr(function);
@@ -23,7 +23,7 @@ bool HaveOneShape(const Matrix& a, const Matrix& b) {
   return a.rows() == b.rows() && a.cols() == b.cols();
 }
 
-// Row by row, log(sum(exp)) over the mask.
+// Returns, row by row, log(sum(exp)) over the allowed entries.
 Eigen::VectorXd MaskedLogSumExp(const Matrix& a, const Mask& mask) {
   Eigen::VectorXd sums(a.rows());
   for (Eigen::Index row = 0; row < a.rows(); ++row) {

@@ -1,4 +1,4 @@
-// The operations of tape_operations.h that move entries or sum them up.
+// Implements the operations of tape_operations.h that move entries or add them up.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -28,8 +28,7 @@ Matrix Draw(Random& random, int rows, int columns) {
   return drawn;
 }
 
-// A number that depends on every entry of the graph's result, each with a
-// weight of its own.
+// Returns a number that depends on every entry of the graph's result, each with its own weight.
 Variable Weigh(Tape& tape, Variable result) {
   Random random(7);
   const Matrix& value = tape.value(result);
@@ -45,7 +44,7 @@ double Value(const Graph& graph, Matrix a, Matrix b) {
   return tape.value(Weigh(tape, graph(tape, first, second)))(0, 0);
 }
 
-// Central differences, to 1e-7 of the gradient's scale.
+// Expects the gradients of central differences, to 1e-7 of the gradient's scale.
 void ExpectGradients(const Graph& graph, const Matrix& a, const Matrix& b) {
   Parameter first(a);
   Parameter second(b);
@@ -154,7 +153,7 @@ TEST(TapeTest, SmoothMaximumLiesAboveTheMaximumByAtMostItsBound) {
   EXPECT_LE(smooth, 5 + 0.5 * std::log(3));
 }
 
-TEST(TapeTest, WhatIsMaskedHasNoShare) {
+TEST(TapeTest, MaskedEntriesHaveNoShare) {
   Tape tape;
   Mask mask = Mask::Ones(1, 3);
   mask(0, 2) = 0;
@@ -165,7 +164,7 @@ TEST(TapeTest, WhatIsMaskedHasNoShare) {
 }
 
 // (x - 3)^2 + (y + 1)^2
-TEST(AdamTest, ComesToTheLeastOfABowl) {
+TEST(AdamTest, ReachesTheMinimumOfABowl) {
   Parameter x((Matrix(1, 2) << 0, 0).finished());
   Adam adam({&x}, {.rate = 0.1});
   for (int step = 0; step < 500; ++step) {

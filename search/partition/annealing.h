@@ -1,4 +1,4 @@
-// Simulated annealing: the loop that cools down, several times over.
+// Anneal(): simulated annealing, which cools down several times over.
 #pragma once
 
 #include <cmath>
@@ -11,12 +11,12 @@ namespace stagecraft {
 struct Cooling {
   int rounds = 1;
   double hot = 0, cold = 0;  // temperatures at which the first round begins and every round ends
-  double reheating = 1;      // the next round begins at so much of where this one began
+  double reheating = 1;      // where the next round begins, as a share of where this one began
 };
 
-// Begins each of the rounds with `begin()`, which goes back to the best so far, and tries `steps`
-// changes in all with `change(temperature)`, as many in every round. Temperatures of a round fall
-// by equal ratios. Tries nothing more once `stop` is up.
+// Begins each round with `begin()`, which goes back to the best so far. Tries `steps` changes in
+// all with `change(temperature)`, equally many in every round. The temperatures of a round fall by
+// equal ratios. Tries nothing more once `stop` is up.
 template <typename Begin, typename Change>
 void Anneal(const Cooling& cooling, int64_t steps, const StopSign& stop, const Begin& begin,
             const Change& change) {
@@ -31,8 +31,8 @@ void Anneal(const Cooling& cooling, int64_t steps, const StopSign& stop, const B
   }
 }
 
-// Whether to keep a change that makes things worse by `rise` (Metropolis et al., 1953); `draw` is
-// uniform in [0, 1). What makes nothing worse is always kept.
+// Returns whether to keep a change that makes things worse by `rise` (Metropolis et al., 1953);
+// `draw` is uniform in [0, 1). A change that makes nothing worse is always kept.
 inline bool KeepsChange(double rise, double temperature, double draw) {
   return rise <= 0 || draw < std::exp(-rise / temperature);
 }

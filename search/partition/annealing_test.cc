@@ -10,7 +10,8 @@
 namespace stagecraft {
 namespace {
 
-// Two rounds of two steps: 8, then half way (in ratios) to 2; the second round from 4.
+// Two rounds of two steps: the first begins at 8 and goes halfway (in ratios) to 2, the second
+// begins at 4.
 TEST(AnnealingTest, EveryRoundCoolsByEqualRatios) {
   std::vector<double> seen;
   Anneal(
@@ -21,7 +22,7 @@ TEST(AnnealingTest, EveryRoundCoolsByEqualRatios) {
   for (size_t i = 0; i < want.size(); ++i) EXPECT_DOUBLE_EQ(seen[i], want[i]) << i;
 }
 
-TEST(AnnealingTest, NothingIsTriedOnceItIsToStop) {
+TEST(AnnealingTest, NothingIsTriedOnceTheStopIsUp) {
   int changes = 0;
   Anneal(
       {.rounds = 3, .hot = 1, .cold = 0.1}, 30, StopSign::AfterLooks(12), [] {},
@@ -29,7 +30,7 @@ TEST(AnnealingTest, NothingIsTriedOnceItIsToStop) {
   EXPECT_EQ(changes, 12);
 }
 
-TEST(AnnealingTest, WorseIsKeptTheMoreOftenTheHotterItIs) {
+TEST(AnnealingTest, WorseChangesAreKeptMoreOftenAtHigherTemperatures) {
   EXPECT_TRUE(KeepsChange(0, 1e-9, 0.99));
   EXPECT_TRUE(KeepsChange(-1, 1e-9, 0.99));
   EXPECT_TRUE(KeepsChange(1, 1, 0.36));  // 1 / e = 0.368

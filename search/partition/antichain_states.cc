@@ -53,7 +53,7 @@ class StateFinder {
     return found->second;
   }
 
-  // Adds the earlier nodes whose output is needed beyond the antichain.
+  // Returns the antichain with the earlier nodes whose output is needed beyond it.
   Antichain Augment(const Antichain& antichain) const {
     NodeSet members(graph_.dag.size());
     for (const int member : antichain) {
@@ -69,7 +69,7 @@ class StateFinder {
     return Members(members);
   }
 
-  // Keeps only members after which no other member comes.
+  // Returns the members from which no path leads to another member.
   Antichain LastOnly(const NodeSet& members) const {
     Antichain last;
     for (const int member : Members(members)) {
@@ -112,7 +112,8 @@ class StateFinder {
     return state;
   }
 
-  // States with fewer operators done come first, so every path runs forward.
+  // Returns the states, those with fewer operators done first, so that every path leads to a later
+  // state.
   AntichainStates Sorted() const {
     std::vector<AntichainState> states;
     for (const Antichain& antichain : antichains_) {

@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// Nodes take 1 ms forward, have outputs of 10 bytes and weights of 100.
+// Returns a graph whose nodes take 1 ms forward, and have outputs of 10 bytes and weights of 100.
 TimedGraph Graph(int nodes, const std::vector<std::pair<int, int>>& edges) {
   std::string text;
   for (int node = 0; node < nodes; ++node) {
@@ -44,14 +44,14 @@ TEST(AntichainStatesTest, OutputsThatOtherBranchesNeedCrossTheCut) {
   const AntichainStates states = FindAntichainStates(Graph(4, {{0, 1}, {0, 2}, {1, 3}, {2, 3}}));
   ASSERT_EQ(states.size(), 5);
   EXPECT_EQ(states.states[1].output, Bytes(20));
-  // With both branches done 0 is counted still: 1 is not behind 2, nor 2 behind 1.
+  // With both branches done, the output of 0 still counts: 1 is not behind 2, nor 2 behind 1.
   EXPECT_EQ(states.states[3].output, Bytes(30));
   EXPECT_FALSE(states.states[2].earlier.test(1));  // neither branch comes before the other
   EXPECT_TRUE(states.states.back().done.all());
 }
 
 TEST(AntichainStatesTest, CompressionLeavesOneNodeOfABranch) {
-  // Two branches of three and one nodes, then a chain, which stays.
+  // A branch of three nodes and one of a single node, then a chain, which is not compressed.
   const TimedGraph graph = Graph(7, {{0, 1}, {1, 2}, {2, 3}, {0, 4}, {3, 5}, {4, 5}, {5, 6}});
   const CompressedGraph compressed = CompressBranches(graph);
   ASSERT_EQ(compressed.graph.nodes.size(), 5u);
@@ -79,7 +79,7 @@ TEST(AntichainStatesTest, TooManyStatesAreAnError) {
   EXPECT_EQ(FindAntichainStates(graph, 3).size(), 3);
 }
 
-TEST(AntichainStatesTest, GraphsThatFallApartAreRefused) {
+TEST(AntichainStatesTest, GraphsThatAreNotConnectedAreRefused) {
   EXPECT_THROW(Graph(4, {{0, 1}, {2, 3}}), InputError);
 }
 

@@ -1,4 +1,4 @@
-// Placements of searches that are stopped before they are done.
+// Tests the placements of searches that are stopped before they are done.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -94,7 +94,7 @@ TEST(AnytimeTest, AnnealingReturnsTheBestSoFar) {
   EXPECT_GT(stops.with_answer, 10);
 }
 
-// It would go on for ever.
+// Without the stop it would go on forever.
 TEST(AnytimeTest, AnotherThreadMayStopTheAnnealing) {
   constexpr int64_t kForEver = std::numeric_limits<int64_t>::max();
   Random random(6);

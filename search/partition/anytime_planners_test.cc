@@ -1,4 +1,4 @@
-// Published planners that are stopped before they are done.
+// Tests published planners that are stopped before they are done.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -45,7 +45,7 @@ TimedGraph DrawTimedGraph(Random& random, int nodes) {
   return graph;
 }
 
-// A chain of nodes that take 1 ms.
+// Returns a chain of nodes that take 1 ms.
 TimedGraph Chain(int nodes) {
   std::vector<DagEdge> edges;
   for (int node = 1; node < nodes; ++node) edges.push_back({node - 1, node});
@@ -56,7 +56,7 @@ TimedGraph Chain(int nodes) {
   return graph;
 }
 
-TEST(StopSignTest, GoesUpByTheFlagTheClockOrTheLooks) {
+TEST(StopSignTest, IsUpByTheFlagTheClockOrTheNumberOfLooks) {
   EXPECT_FALSE(StopSign().IsUp());
   std::atomic<bool> flag = false;
   const StopSign by_flag(Budget{.evaluations = 1, .seconds = 1e9, .stop = &flag});
@@ -73,7 +73,7 @@ TEST(StopSignTest, GoesUpByTheFlagTheClockOrTheLooks) {
   EXPECT_TRUE(third.IsUp());
 }
 
-TEST(AnytimeTest, ListsOfStatesAreWholeOrNotThere) {
+TEST(AnytimeTest, ListsOfStatesAreCompleteOrMissing) {
   Random random(1);
   const TimedGraph graph = DrawTimedGraph(random, 8);
   const size_t downsets = FindDownsets(graph.dag, "drawn").size();
@@ -94,7 +94,7 @@ TEST(AnytimeTest, ListsOfStatesAreWholeOrNotThere) {
             3);
 }
 
-TEST(AnytimeTest, PipeDreamHasNothingBeforeItIsDone) {
+TEST(AnytimeTest, PipeDreamHasNoAnswerBeforeItIsDone) {
   Random random(2);
   const TimedGraph graph = DrawTimedGraph(random, 7);
   const AntichainStates states = FindAntichainStates(graph);
@@ -159,8 +159,8 @@ TEST(AnytimeTest, PiperNarrowsDownFromBothSides) {
   EXPECT_GT(with_answer, feasible);
 }
 
-// 0 feeds 1 and 2; in 40 bytes 0 may be in flight three times, one of the others twice, and
-// they fit on three devices in one order alone.
+// Node 0 feeds 1 and 2. With 40 bytes, node 0 may have three micro-batches in flight and one of the
+// others two, so they fit on three devices in only one order.
 TEST(AnytimeTest, PipersFirstPartitionKeepsToTheMemory) {
   for (const int heavy : {1, 2}) {
     PiperProblem problem;
@@ -213,7 +213,7 @@ TEST(AnytimeTest, DapplesPlansAreSoundFromTheFirstOn) {
   }
 }
 
-TEST(AnytimeTest, TwoBufferKeepsTheDepthsThatItCameTo) {
+TEST(AnytimeTest, TwoBufferReturnsTheBestOfTheDepthsThatItReached) {
   Random random(3);
   const TimedGraph graph = DrawTimedGraph(random, 8);
   const AntichainStates states = FindAntichainStates(graph);
@@ -252,7 +252,7 @@ TEST(AnytimeTest, HetPipesWorkersAreSoundFromTheFirstOn) {
   EXPECT_GT(stops.with_answer, 0);
 }
 
-// It would go on for minutes.
+// Without the stop it would go on for minutes.
 TEST(AnytimeTest, AnotherThreadMayStopPipeDream) {
   const AntichainStates states = FindAntichainStates(Chain(1000));
   const PipeDreamOptions options{.levels = {{64, Bandwidth(1e9)}, {64, Bandwidth(1e9)}}};

@@ -22,7 +22,7 @@ class CutChooser {
     for (const int64_t time : problem.layer_time) sum_.push_back(sum_.back() + time);
   }
 
-  // All times that a stage can take, each once, ascending.
+  // Returns all times that a stage can take, each once, ascending.
   std::vector<int64_t> Limits() const {
     std::vector<int64_t> limits;
     for (int begin = 0; begin < layers_; ++begin) {
@@ -33,8 +33,9 @@ class CutChooser {
     return limits;
   }
 
-  // The least cost of all cuts with no stage above `limit`. Fills least_[s][l]: the least cost of
-  // the cuts behind layer l if s stages are to hold all layers from l.
+  // Returns the least cost of the cuts with which no stage takes longer than `limit`. Fills
+  // least_[s][l]: the least cost of the cuts behind layer l if s stages are to hold all layers from
+  // l on.
   int64_t LeastCutCost(int64_t limit) {
     for (std::vector<int64_t>& row : least_) std::fill(row.begin(), row.end(), kNever);
     least_[0][layers_] = 0;
@@ -42,7 +43,8 @@ class CutChooser {
     return least_[problem_.stages][0];
   }
 
-  // To be called after LeastCutCost(limit), which some cuts must satisfy.
+  // Returns the best cuts. To be called after LeastCutCost(limit), if there are cuts with that
+  // limit.
   ChainCuts Cuts(int64_t limit) const {
     ChainCuts cuts;
     int begin = 0;
@@ -59,7 +61,7 @@ class CutChooser {
   }
 
  private:
-  // The cost of the cut before layer `end`, between a stage and the `stages` - 1 behind it.
+  // Returns the cost of the cut before layer `end`, between a stage and the `stages` - 1 behind it.
   int64_t CutCost(int stages, int end) const {
     return stages == 1 || end == layers_ ? 0 : problem_.cut_time[end - 1][problem_.stages - stages];
   }
@@ -80,7 +82,7 @@ class CutChooser {
 
   const ChainProblem& problem_;
   const int layers_;
-  std::vector<int64_t> sum_;                 // of the layers before
+  std::vector<int64_t> sum_;                 // of the layers before each layer
   std::vector<std::vector<int64_t>> least_;  // by stages left, by first layer left
 };
 

@@ -18,7 +18,7 @@ ChainProblem Uniform(int layers, int stages, int64_t cut_time) {
           3};
 }
 
-// The definition: slowest stage and cuts of given stages.
+// Returns the cost of given stages by its definition: slowest stage and cuts.
 int64_t CostOf(const ChainProblem& problem, const std::vector<int>& layers) {
   int64_t slowest = 0;
   int64_t cuts = 0;
@@ -47,7 +47,7 @@ int64_t LeastOfAll(const ChainProblem& problem, std::vector<int>& layers, int le
   return least;
 }
 
-// [1 3 2 | 5]: twice the slowest (6) and one cut (2).
+// [1 3 2 | 5] costs twice the slowest stage (6) and one cut (2).
 TEST(ChainCutsTest, FourLayersInTwoStages) {
   const ChainProblem problem = {{1, 3, 2, 5}, {{2}, {2}, {2}, {2}}, 2, 3};
   const ChainCuts cuts = *SolveChainCuts(problem);
@@ -55,7 +55,7 @@ TEST(ChainCutsTest, FourLayersInTwoStages) {
   EXPECT_EQ(cuts.cost, 14);
 }
 
-// Layers of 1, cuts of 2, three micro-batches.
+// Layers take 1, cuts cost 2, and there are three micro-batches.
 TEST(ChainCutsTest, UniformChainsHaveTheirListedOptima) {
   EXPECT_EQ(SolveChainCuts(Uniform(12, 4, 2))->layers, (std::vector<int>{3, 3, 3, 3}));
   EXPECT_EQ(SolveChainCuts(Uniform(12, 4, 2))->cost, 12);

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// Walks the tree of stages, outermost level first.
+// PipeDreamChecker walks the tree of stages, outermost level first.
 class PipeDreamChecker {
  public:
   PipeDreamChecker(const TimedGraph& graph, const PipeDreamOptions& options)
@@ -78,7 +78,7 @@ class PipeDreamChecker {
         fmt::format("a stage needs {} bytes, has {}", copies * bytes, options_.memory->count()));
   }
 
-  // The slowest of the stages of the level below `levels`, with their cuts.
+  // Returns the time of the slowest of these stages of level `levels` - 1, with its cuts.
   double Slowest(const std::vector<PipeDreamStage>& stages, size_t levels, NodeSet done) {
     const MachineLevel& level = options_.levels[levels - 1];
     const double bandwidth = level.bandwidth.bytes_per_s();

@@ -13,7 +13,7 @@ double SyncBytes(const std::map<int, double>& sync, int node) {
   return found == sync.end() ? 0 : found->second;
 }
 
-// What a device of a stage does for one of its operators.
+// What one device does for its stage.
 struct StageLoad {
   double time_s = 0;
   double memory_bytes = 0;
@@ -59,7 +59,7 @@ PartitionCheck CheckPiper(const PiperProblem& problem, const PiperOptions& optio
   PartitionCheck check;
   std::vector<NodeSet> stages;
   int devices = 0;
-  int replicas = 0;  // of this stage and all behind it
+  int replicas = 0;  // of this stage and all stages behind it
   for (const PiperStage& stage : partition.stages) {
     stages.push_back(stage.nodes);
     devices += stage.replicas * stage.tensor;

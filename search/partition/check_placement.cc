@@ -70,7 +70,7 @@ PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const NodePlacement
   return check;
 }
 
-// Computes the ends of all operators by raising each until none rises any more.
+// Raises the end of each operator until none rises any more.
 PartitionCheck CheckLatency(const PlacementProblem& problem, const NodePlacement& placement) {
   PartitionCheck check = CheckMaxLoad(problem, placement);
   check.objective = 0;

@@ -1,4 +1,4 @@
-// Computes a placement's objective from its definition.
+// Checks placements: computes their objectives from the definitions.
 #pragma once
 
 #include "search/partition/partition_check.h"
@@ -6,15 +6,16 @@
 
 namespace stagecraft {
 
-// The maximal load in milliseconds per sample; checks devices, groups on one device, memory, and
-// operators that no accelerator runs.
+// The objective is the maximal load in milliseconds per sample. Checks devices, that groups are on
+// one device, memory, and that operators that accelerators cannot run are on CPUs.
 PartitionCheck CheckMaxLoad(const PlacementProblem& problem, const NodePlacement& placement);
 
-// The latency in milliseconds (latency.h); checks devices, groups, memory and circles.
+// The objective is the latency in milliseconds (latency.h). Checks devices, groups, memory, and
+// that accelerators do not wait for each other in a cycle.
 PartitionCheck CheckLatency(const PlacementProblem& problem, const NodePlacement& placement);
 
-// Checks that the devices' forward operators, and their backward ones, form no cycle. Appends to
-// `errors`.
+// Checks that edges between the devices' forward operators form no cycle, nor those between their
+// backward ones. Appends to `errors`.
 void CheckContiguity(const PlacementProblem& problem, const NodePlacement& placement,
                      std::vector<std::string>& errors);
 

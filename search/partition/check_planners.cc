@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// One stage of a pipeline, of one profiled minibatch.
+// Load is what one stage of a pipeline does for one profiled minibatch.
 struct Load {
   double compute_s = 0;
   double parameters = 0, activations = 0;  // bytes

@@ -1,6 +1,6 @@
-// Computes what the pipelines of DAPPLE, PipeDream-2BW and HetPipe achieve, from their definitions.
-// Checks that stages hold every operator once and in order, that devices are taken once, and that
-// memory suffices.
+// Checks the pipelines of DAPPLE, PipeDream-2BW and HetPipe: that stages hold every operator once
+// and in order, that no device is taken twice, and that memory suffices. Computes their objectives
+// from the definitions.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// The objective is seconds per step.
+// The objective is seconds per training step.
 PartitionCheck CheckDapple(const TimedGraph& graph, const DappleOptions& options,
                            const DapplePlan& plan);
 

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// Kahn's method. Shorter than the graph where it has a cycle.
+// Returns a topological order by Kahn's method. It lacks nodes if the graph has a cycle.
 std::vector<int> TopologicalOrder(const Dag& dag) {
   std::vector<size_t> missing;
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
@@ -32,7 +32,7 @@ std::vector<int> TopologicalOrder(const Dag& dag) {
   return order;
 }
 
-// Going back from a node that the order lacks leads to a cycle.
+// Returns a node of a cycle, which is reached by going back from any node that the order lacks.
 int NodeOnCycle(const Dag& dag) {
   std::vector<bool> is_placed(dag.producers.size());
   for (const int node : dag.order) is_placed[node] = true;

@@ -1,4 +1,4 @@
-// Dag: which operators feed which. All partitioners of operators are built on it.
+// Dag: which operators feed which. All partitioners of operators use it.
 #pragma once
 
 #include <span>
@@ -13,21 +13,23 @@ struct DagEdge {
   friend auto operator<=>(const DagEdge&, const DagEdge&) = default;
 };
 
-// Acyclic, with at least one node; no edge occurs twice, and none leads from a node to itself.
+// Dag is acyclic and has at least one node; no edge occurs twice, and none leads from a node to
+// itself.
 struct Dag {
   std::vector<std::vector<int>> consumers;  // by node, ascending
   std::vector<std::vector<int>> producers;  // by node, ascending
-  std::vector<int> order;                   // topological; free choices by number
+  std::vector<int> order;                   // topological; where it leaves a choice, by number
   int size() const { return static_cast<int>(order.size()); }
 };
 
-// Nodes are numbered as in `names`. An edge given twice counts once. Throws an InputError that
-// opens with `graph_name` for no nodes, an edge from a node to itself and a cycle.
+// Makes a graph whose nodes are numbered as in `names`. An edge that is given twice counts once.
+// Throws an InputError that begins with `graph_name` if there are no nodes, an edge from a node to
+// itself, or a cycle.
 Dag MakeDag(std::span<const std::string> names, std::span<const DagEdge> edges,
             const std::string& graph_name);
 
-// Throws an InputError that names a node of each of two components that no edge, in either
-// direction, joins.
+// Throws an InputError if the graph is not connected, ignoring directions of edges; it names one
+// node of each of two components.
 void RequireOneComponent(std::span<const std::string> names, std::span<const DagEdge> edges,
                          const std::string& graph_name);
 

@@ -14,18 +14,18 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The GPUs of a next stage, whatever it holds.
+// Allocation is the GPUs that a next stage may take, whatever it holds.
 struct Allocation {
   std::vector<int> devices;
-  int occupancy;  // after they are taken
+  int occupancy;  // the occupancy after they are taken
   double all_reduce_s_per_byte;
 };
 
-// The best stages up to a state, on a number of GPUs of each machine.
+// Prefix is the best stages up to a state that take given numbers of GPUs of each machine.
 struct Prefix {
   double score_s = kNever;
-  double slowest_s = 0;     // the slowest element
-  double once_s = 0;        // all elements
+  double slowest_s = 0;     // of the slowest element
+  double once_s = 0;        // of all elements
   double all_reduce_s = 0;  // of the last stage
   int stages = 0;
   int begin = 0;                     // of the last stage, as a state
@@ -55,7 +55,7 @@ class DapplePlanner {
   }
 
  private:
-  // False if it was stopped; the prefixes are valid all the same.
+  // Extends all prefixes. Returns false if it was stopped; the prefixes are valid even then.
   bool ExtendAll() {
     ExtendFrom(-1, 0, {});
     for (int end = 0; end + 1 < states_.size(); ++end) {
@@ -68,13 +68,14 @@ class DapplePlanner {
     return true;
   }
 
-  // Numbers every count of GPUs taken by machine, and what may be taken next.
+  // Numbers the occupancies, how many GPUs of each machine are taken, and lists what may be taken
+  // next.
   void NumberOccupancies() {
     std::vector<TakenDevices> all = {TakenDevices(options_.machines, 0)};
     std::map<TakenDevices, int> numbers = {{all[0], 0}};
     for (size_t next = 0; next < all.size(); ++next) {
       stop_.Check();
-      std::map<std::vector<int>, int> choices;  // GPUs, and the occupancy with them
+      std::map<std::vector<int>, int> choices;  // from GPUs to the occupancy with them
       const TakenDevices taken = all[next];
       int open = 0;
       for (const int count : taken) open += options_.devices_per_machine - count;
@@ -100,8 +101,8 @@ class DapplePlanner {
     return static_cast<double>(states_.states[state].output.count());
   }
 
-  // What all-reduces add to stages with such a slowest element: the further behind a stage is, the
-  // longer its all-reduce has been hidden.
+  // Returns the time that all-reduces add to a pipeline with such a slowest element: the further
+  // behind a stage is, the longer its all-reduce is hidden.
   double ExposedAllReduce(Prefix stage, double slowest_s) const {
     double exposed_s = 0;
     while (true) {
@@ -203,7 +204,7 @@ class DapplePlanner {
   const AntichainStates& states_;
   const DappleOptions& options_;
   const StopSign& stop_;
-  std::vector<std::vector<Allocation>> allocations_;  // by occupancy; 0: nothing taken
+  std::vector<std::vector<Allocation>> allocations_;  // by occupancy; at index 0 no GPU is taken
   std::vector<std::vector<Prefix>> prefixes_;         // by last state, by occupancy
 };
 
@@ -215,7 +216,7 @@ double DappleStepSeconds(std::span<const DappleBlock> blocks, int micro_batches)
     return (micro_batches - 1) * (blocks[block].forward_s + blocks[block].backward_s);
   };
   size_t pivot = blocks.size() - 1;
-  double between_s = 0;  // elements behind the current one and before the pivot
+  double between_s = 0;  // of elements between the current one and the pivot
   for (size_t block = blocks.size() - 1; block-- > 0;) {
     if (steady(block) > steady(pivot) + between_s) {
       pivot = block;
@@ -226,8 +227,9 @@ double DappleStepSeconds(std::span<const DappleBlock> blocks, int micro_batches)
   }
   double warm_up_s = 0;
   for (size_t block = 0; block <= pivot; ++block) warm_up_s += blocks[block].forward_s;
-  // How long after the steady state the last backward passes end: for those before the pivot's they
-  // came down from the end of the pipeline, then they go on to its front.
+  // The last backward passes run from the end of the pipeline to its front: those of elements
+  // behind the pivot end before the steady state does, those of the pivot and the elements before
+  // it end after.
   double ending_s = -kNever;
   double after_s = 0;
   for (size_t block = pivot + 1; block-- > 0;) {
@@ -248,8 +250,8 @@ std::optional<DapplePlan> SolveDapple(const AntichainStates& states, const Dappl
 }
 
 double LeastDappleStepSeconds(const AntichainStates& states, const DappleOptions& options) {
-  // A step takes at least the time of its slowest element for all micro-batches; some element is
-  // that slow, because no more GPUs share the work.
+  // A step takes at least as long as its slowest element takes for all micro-batches, and the
+  // slowest element takes at least the average over all GPUs.
   return options.micro_batches * states.states.back().compute.seconds() /
          (options.machines * options.devices_per_machine);
 }

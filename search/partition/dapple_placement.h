@@ -1,4 +1,4 @@
-// Where DAPPLE places a stage, and what communication costs there.
+// DapplePolicy: how DAPPLE chooses the GPUs of a stage, and what communication between GPUs costs.
 #pragma once
 
 #include <vector>
@@ -7,19 +7,19 @@
 
 namespace stagecraft {
 
-// How many GPUs are taken, by machine; the first ones of each machine are taken first.
+// How many GPUs of each machine are taken: always its first ones.
 using TakenDevices = std::vector<int>;
 
 enum class DapplePolicy { kFreshFirst, kAppendFirst, kScatterFirst };
 
-// Takes `count` more GPUs, of which there must be as many, and adds them to `taken`.
+// Takes `count` more GPUs and returns them; adds them to `taken`. Precondition: that many are left.
 std::vector<int> TakeDevices(const DappleOptions& options, DapplePolicy policy, int count,
                              TakenDevices& taken);
 
-// Seconds for each byte of gradients that `devices` reduce.
+// Returns the seconds for each byte of gradients that `devices` reduce.
 double AllReduceSecondsPerByte(const DappleOptions& options, const std::vector<int>& devices);
 
-// Seconds for each byte that all devices of one stage send to all of another.
+// Returns the seconds for each byte that all devices of one stage send to all devices of another.
 double TransferSecondsPerByte(const DappleOptions& options, const std::vector<int>& from,
                               const std::vector<int>& to);
 

@@ -1,5 +1,5 @@
-// DeviceLoad: the load of one accelerator from the operators placed on it, kept up to date as
-// groups come and go.
+// DeviceLoad: the load of one device from the operators placed on it, kept up to date as groups
+// come and go.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace stagecraft {
 
 inline constexpr double kPicosecondsPerMs = 1e9;
 
-// A placement problem in whole picoseconds and bytes, so that what is added can be subtracted again
-// exactly.
+// PlacementCosts is a placement problem in whole picoseconds and bytes, so that what was added can
+// be subtracted exactly.
 class PlacementCosts {
  public:
   explicit PlacementCosts(const PlacementProblem& problem);
@@ -25,24 +25,25 @@ class PlacementCosts {
   };
   std::vector<Node> nodes;
   int64_t memory_bytes;
-  const Dag& dag;  // that of the problem
+  const Dag& dag;  // the problem's
 };
 
-// Picoseconds per sample: its operators, every output that comes from elsewhere, once, and every
-// output that is needed elsewhere, once. O(degree) for each node.
+// DeviceLoad adds up, in picoseconds per sample, the device's operators, every output that comes
+// from elsewhere, once, and every output that is needed elsewhere, once. O(degree) for each node.
 class DeviceLoad {
  public:
-  // On a CPU transfers are free, and so is memory. `costs` must outlive it.
+  // On a CPU transfers are free and memory is unlimited. `costs` must outlive it.
   DeviceLoad(const PlacementCosts& costs, bool is_accelerator);
 
   void Add(int node);
   void Remove(int node);
   int64_t load_ps() const { return load_ps_; }
-  // Bytes beyond the memory; never negative.
+  // Returns the bytes beyond the memory; never negative.
   int64_t excess_bytes() const;
 
  private:
-  // What `node` costs as input or output, depending on where it and its consumers are.
+  // Returns the time to transfer the output of `node` in or out, depending on where the node and
+  // its consumers are.
   int64_t Transfer(int node) const;
   void Move(int node, bool comes);
 

@@ -13,7 +13,7 @@ namespace stagecraft {
 std::vector<NodeSet> FindDownsets(const Dag& dag, const std::string& graph_name, int most,
                                   const StopSign& stop) {
   std::vector<NodeSet> downsets = {NodeSet(dag.size())};
-  // All downsets of one size follow from all of the size below.
+  // Every downset has one node more than some downset of the next smaller size.
   for (size_t begin = 0, end = 1; begin < end; begin = std::exchange(end, downsets.size())) {
     std::set<NodeSet> larger;
     for (size_t d = begin; d < end; ++d) {

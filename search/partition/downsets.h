@@ -1,5 +1,5 @@
-// Downsets: the sets of operators that can be done first. With a node, a downset holds everything
-// that the node needs; a stage is the difference of two downsets.
+// Downsets: the sets of operators that can be done first. With each node, a downset holds
+// everything that the node needs; a stage is the difference of two downsets.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace stagecraft {
 
 inline constexpr int kMostDownsets = 100'000;
 
-// All downsets of the graph, smaller ones first, then in the order of their members; the first is
-// empty, the last is the whole graph. O(downsets * nodes). Throws an InputError that begins with
-// `graph_name` for more than `most`, and Stopped.
+// Returns all downsets of the graph, smaller ones first, then in the order of their members; the
+// first is empty, the last is the whole graph. O(downsets * nodes). Throws an InputError that
+// begins with `graph_name` if there are more than `most`, and Stopped.
 std::vector<NodeSet> FindDownsets(const Dag& dag, const std::string& graph_name,
                                   int most = kMostDownsets, const StopSign& stop = {});
 

@@ -22,7 +22,7 @@ TimedGraph Finish(const std::string& name, std::vector<TimedNode> nodes,
   return {name, std::move(nodes), std::move(dag)};
 }
 
-// The limit for one operator; a hundred thousand of them add up within 64 bits.
+// The limits of one operator: sums of a hundred thousand of them fit into 64 bits.
 constexpr double kMostSeconds = kMostPlacementMs / 1e3;
 constexpr double kMostBytes = kMostPlacementBytes;
 
@@ -58,7 +58,7 @@ class ColourGraph {
   }
 
  private:
-  // Another operator may have to fetch it.
+  // Returns whether the node's output may have to go to another operator.
   bool LeavesGroup(int node) const {
     const std::vector<int>& consumers = problem_.dag.consumers[node];
     return std::any_of(consumers.begin(), consumers.end(),
@@ -92,7 +92,7 @@ class ColourGraph {
     }
     sum.forward = Duration::Seconds(forward_ms / 1e3);
     sum.backward = Duration::Seconds(backward_ms / 1e3);
-    // A cut takes twice the bytes of an output: the output, and its gradient back.
+    // What crosses a cut is twice the bytes of an output: the output, and its gradient back.
     const double output = transfer_ms / 1e3 * bandwidth_.bytes_per_s() / 2;
     sum.activation = Whole(output, sum.name, "bytes to transfer");
     sum.parameters = Whole(bytes, sum.name, "bytes");

@@ -45,13 +45,13 @@ TEST(ForeignGraphsTest, BackwardNodesJoinTheForwardOnesOfTheirColour) {
   EXPECT_EQ(graph.nodes[0].forward, Duration::Nanoseconds(1'000'000));
   EXPECT_EQ(graph.nodes[0].backward, Duration::Nanoseconds(4'000'000));
   EXPECT_EQ(graph.nodes[0].parameters, Bytes(20));
-  // 6 ms at 1 GB/s, there and back together.
+  // 6 ms at 1 GB/s, for the output and its gradient together.
   EXPECT_EQ(graph.nodes[0].activation, Bytes(3'000'000));
   EXPECT_EQ(graph.nodes[1].activation, Bytes(3'000'000));  // the gradient that leaves
   EXPECT_EQ(graph.dag.consumers[0], std::vector<int>{1});
 }
 
-TEST(ForeignGraphsTest, WhatIsNoChainOfStagesIsRefused) {
+TEST(ForeignGraphsTest, GraphsThatCannotBecomeOperatorsAreRefused) {
   EXPECT_EQ(
       Sentence(DnnGraph(DnnNode(1, 1, 7, false) + "," + DnnNode(2, 2, 8, true), Edge(1, 2, 0))),
       "g: backward node 2 has no forward node of its colorClass, want one");
@@ -59,7 +59,7 @@ TEST(ForeignGraphsTest, WhatIsNoChainOfStagesIsRefused) {
                                   DnnNode(3, 2, 7, false),
                               Edge(1, 2, 0) + "," + Edge(2, 3, 0))),
             "g: node 1 is on a cycle, want a graph without");
-  // The sum of both is a number of devices.
+  // The sum of both must be a number of devices.
   EXPECT_EQ(Sentence(R"({"maxFPGAs": 1, "maxCPUs": 2147483647, "maxSizePerFPGA": 9, "edges": [],
                          "nodes": []})"),
             "g: maxCPUs: got 2147483647, want at most 1000000");
@@ -87,7 +87,7 @@ PiperProblem PiperFork() {
   return problem;
 }
 
-TEST(ForeignGraphsTest, PiperOperatorsStandOnOneDevice) {
+TEST(ForeignGraphsTest, PiperOperatorsRunOnOneDevice) {
   const TimedGraph graph = ToTimedGraph(PiperFork());
   ASSERT_EQ(graph.nodes.size(), 3u);
   EXPECT_EQ(graph.nodes[0].compute(), Duration::Seconds(2));

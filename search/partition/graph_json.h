@@ -1,5 +1,5 @@
-// Reads fields of the JSON in which planners keep their graphs; every error names the file, the
-// key, the value and what was wanted.
+// JsonObject: reads the values of the JSON in which planners keep their graphs; every error names
+// the file, the key, the value and what was wanted.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace stagecraft {
 
-// One JSON object and the path to it, "bert.json: nodes[3].TMPCs".
+// JsonObject is one JSON object with the path to it, such as "bert.json: nodes[3].TMPCs". Its
+// methods return the value of a key.
 struct JsonObject {
   const nlohmann::json& value;
   std::string path;

@@ -13,14 +13,15 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The GPUs of one worker in one order.
+// WorkerCutter cuts the network for the GPUs of one worker in one order.
 class WorkerCutter {
  public:
   WorkerCutter(const AntichainStates& states, const HetPipeOptions& options,
                const std::vector<int>& order, int in_flight, const StopSign& stop)
       : states_(states), options_(options), order_(order), in_flight_(in_flight), stop_(stop) {}
 
-  // No stage may take more than `limit`; no value if there are no such cuts. Throws Stopped.
+  // Returns the cuts whose slowest stage is fastest; no value if no cuts keep all stages within
+  // `limit`. Throws Stopped.
   std::optional<VirtualWorker> Cut(double limit) {
     const int states = states_.size();
     const auto stages = static_cast<int>(order_.size());
@@ -120,8 +121,8 @@ std::vector<std::vector<int>> Halves(const std::vector<HetPipeServer>& servers) 
   return workers;
 }
 
-// Writes the order of the GPUs and the cuts whose slowest stage is fastest into `fastest`, which is
-// valid even if this throws Stopped.
+// Tries all orders of the GPUs and sets `fastest` to the worker whose slowest stage is fastest.
+// `fastest` is valid even if this throws Stopped.
 void TryOrders(const AntichainStates& states, const HetPipeOptions& options, std::vector<int> order,
                int in_flight, const StopSign& stop, std::optional<VirtualWorker>& fastest) {
   std::sort(order.begin(), order.end());

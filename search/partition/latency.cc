@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// Replays placements; keeps its working memory between them.
+// LatencyReplay computes the latency of placements; it reuses its working memory.
 class LatencyReplay {
  public:
   explicit LatencyReplay(const PlacementProblem& problem)
@@ -42,7 +42,7 @@ class LatencyReplay {
   }
 
  private:
-  // An accelerator, or an operator on a CPU.
+  // Returns the block of a node: an accelerator, or an operator on a CPU.
   int BlockOf(int node) const {
     const int device = (*placement_)[node];
     return device < problem_.accelerators ? device : problem_.accelerators + node;
@@ -90,7 +90,7 @@ class LatencyReplay {
   const int blocks_;
   const NodePlacement* placement_ = nullptr;
   std::vector<std::vector<int>> members_;  // by block
-  std::vector<int> waits_;                 // by block: edges from others that are still to come
+  std::vector<int> waits_;                 // by block: edges from blocks that have not ended yet
   std::vector<double> end_ms_;             // by block
   std::vector<int> taken_in_;              // by node: the last block that took it in
   std::vector<int> ready_;
@@ -151,7 +151,8 @@ class LatencyAnnealer {
     now_ms_ = best.latency_ms;
   }
 
-  // The better of two starts: everything on CPUs, or accelerators filled in order.
+  // Sets the better of two starts: everything on the CPUs, or accelerators filled in order. Returns
+  // false if neither is possible.
   bool Start() {
     placement_.assign(problem_.nodes.size(), pool_);
     std::optional<double> on_processors;
@@ -181,7 +182,8 @@ class LatencyAnnealer {
     return static_cast<int>(random_.Integer(0, static_cast<int64_t>(count) - 1));
   }
 
-  // A neighbour of one of its operators; -1 if that one has none on the side that was drawn.
+  // Returns a neighbour of an operator of the unit; -1 if the operator has none on the side that
+  // was drawn.
   int DrawNeighbour(const std::vector<int>& unit) {
     const int node = unit[Draw(unit.size())];
     const std::vector<int>& neighbours =
@@ -189,7 +191,7 @@ class LatencyAnnealer {
     return neighbours.empty() ? -1 : neighbours[Draw(neighbours.size())];
   }
 
-  // Puts a unit where it fits, and notes where it was.
+  // Moves a unit to a device if it fits there, and notes where it was.
   void Change(int unit, int device) {
     const int before = placement_[units_[unit][0]];
     if (device == before || !RunsOn(units_[unit], device)) return;

@@ -19,7 +19,7 @@
 namespace stagecraft {
 namespace {
 
-// a -> b, each 1 ms on an accelerator, 10 on a CPU; outputs move in 2.
+// a -> b: each takes 1 ms on an accelerator and 10 ms on a CPU; a transfer takes 2 ms.
 PlacementProblem Pair() {
   PlacementProblem problem;
   problem.name = "pair";
@@ -35,7 +35,7 @@ PlacementProblem Pair() {
   return problem;
 }
 
-TEST(LatencyTest, OutputsAreGivenOutAndTakenIn) {
+TEST(LatencyTest, OutputsAreTransferredOutAndIn) {
   const PlacementProblem problem = Pair();
   EXPECT_EQ(LatencyOf(problem, {0, 0}), 2);
   EXPECT_EQ(LatencyOf(problem, {0, 1}), 1 + 2 + 2 + 1);
@@ -43,7 +43,7 @@ TEST(LatencyTest, OutputsAreGivenOutAndTakenIn) {
   EXPECT_EQ(LatencyOf(problem, {2, 2}), 20);
 }
 
-TEST(LatencyTest, AcceleratorsMayNotWaitInACircle) {
+TEST(LatencyTest, AcceleratorsMayNotWaitInACycle) {
   PlacementProblem problem = Pair();
   problem.nodes.push_back(problem.nodes[1]);
   problem.groups.push_back({2});
@@ -67,7 +67,7 @@ double BestOfAll(const PlacementProblem& problem) {
   }
 }
 
-TEST(LatencyTest, SmallGraphsComeToTheirBest) {
+TEST(LatencyTest, SmallGraphsReachTheirOptimum) {
   Random random(6);
   int best_count = 0;
   constexpr int kRounds = 150;
@@ -95,7 +95,7 @@ TEST(LatencyTest, SmallGraphsComeToTheirBest) {
   EXPECT_GE(best_count, kRounds * 9 / 10);
 }
 
-TEST(LatencyTest, PublishedInstancesGainOverProcessorsAlone) {
+TEST(LatencyTest, PublishedInstancesGainOverCpusAlone) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   for (const std::string name :
        {"LayerGraphs/bert24_inference", "LayerGraphs/gnmt_inference",

@@ -1,5 +1,5 @@
-// Placements whose busiest device has as little to do as possible, which maximises the throughput
-// of a pipeline.
+// MaxLoad: a placement whose busiest device has as little to do as possible, which maximises the
+// throughput of a pipeline.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,36 @@ namespace stagecraft {
 struct MaxLoad {
   double max_load_ms = 0;
   NodePlacement placement;
-  // No placement of the kind that its solver looks for, contiguous or any, has less.
+  // No placement of the kind that the solver seeks, contiguous or any, has a smaller maximal load.
   double bound_ms = 0;
 };
 
-// A lower bound for any placement: all work, with every operator where it is fastest, shared evenly
-// by all devices.
+// Returns a lower bound for any placement: all work, with every operator where it is fastest,
+// shared evenly by all devices.
 double LeastMaxLoadMs(const PlacementProblem& problem);
 
-// The least maximal load if every device holds what lies between two downsets of the graph of
-// groups: forward operators in the order of their edges, backward ones against it or along it,
-// whichever leaves more groups free to be separated. Exact. O(pairs of nested downsets * devices);
-// throws InputError for more than 100,000 downsets. No value if the memory is too small.
+// Returns the placement with the least maximal load, exactly, if every device holds what lies
+// between two downsets of the graph of groups: forward operators in the order of their edges,
+// backward ones in the opposite order or in the same, whichever leaves more groups that can be
+// separated. O(pairs of nested downsets * devices); throws InputError for more than 100,000
+// downsets. No value if the memory is too small.
 //
-// Groups that take no time and depend on one other group are placed with it, and free sources with
-// their first consumer; neither can cost anything but memory.
+// Groups that take no time and depend on one other group are placed with that group, and sources
+// that cost nothing with their first consumer; this can cost nothing but memory.
 //
 // If it is stopped, it returns the best placement so far; throws Stopped if there is none yet.
 std::optional<MaxLoad> SolveContiguousMaxLoad(const PlacementProblem& problem,
                                               const StopSign& stop = {});
 
-// Any placement: simulated annealing over groups from `start`, whose result is never worse. `steps`
-// is the number of moves tried; fewer if it is stopped. The same seed gives the same placement.
+// Seeks any placement by simulated annealing over groups from `start`; the result is never worse.
+// `steps` is the number of moves tried; fewer if it is stopped. The same seed gives the same
+// placement.
 MaxLoad ImproveMaxLoad(const PlacementProblem& problem, const NodePlacement& start, int64_t steps,
                        uint64_t seed, const StopSign& stop = {});
 
-// A start that needs no downsets: groups in topological order, each device filled to its share of
-// the work and within its memory. It may exceed the memory of the last device; ImproveMaxLoad()
-// corrects that if it can.
+// Returns a start that needs no downsets: takes groups in topological order and fills each device
+// up to its share of the work and within its memory. The placement may exceed the memory of the
+// last device; ImproveMaxLoad() corrects that if it can.
 NodePlacement SpreadInOrder(const PlacementProblem& problem);
 
 }  // namespace stagecraft

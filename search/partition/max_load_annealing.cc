@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// x^32: the busiest devices count, the others hardly.
+// Returns x^32: the busiest devices count, the others hardly do.
 double Sharpen(double x) {
   for (int i = 0; i < 5; ++i) x *= x;
   return x;
@@ -46,9 +46,9 @@ class Annealer {
     best_score_ = Score();
   }
 
-  // Cools down several times, each time from the best so far.
+  // Cools down several times, each time from the best placement so far.
   MaxLoad Run(int64_t steps, const StopSign& stop) {
-    // In shares of the energy.
+    // Temperatures are shares of the energy.
     constexpr Cooling kCooling{.rounds = 3, .hot = 3e-2, .cold = 1e-5, .reheating = 0.3};
     const auto begin = [&] {
       Restore();
@@ -62,7 +62,7 @@ class Annealer {
   }
 
  private:
-  // Bytes beyond memories, then the maximal load.
+  // Bytes beyond the memories, then the maximal load.
   using PlacementScore = std::pair<int64_t, int64_t>;
 
   PlacementScore Score() const {
@@ -74,7 +74,8 @@ class Annealer {
     return score;
   }
 
-  // Roughly the maximal load over the best one, plus the memory that is exceeded.
+  // Returns roughly the maximal load over the best one, plus the share of memory by which it is
+  // exceeded.
   double Energy() const {
     const auto scale = static_cast<double>(std::max<int64_t>(best_score_.second, 1));
     double sum = 0;
@@ -104,7 +105,7 @@ class Annealer {
     }
   }
 
-  // One or two groups and where they go.
+  // Change is a group and the device to which it goes.
   struct Change {
     int group, device;
   };
@@ -119,8 +120,8 @@ class Annealer {
       changes_.push_back({group, DeviceOf(other)});
       changes_.push_back({other, DeviceOf(group)});
     } else if (!edges_.empty()) {
-      // To where a neighbour is, in either direction; possibly together with that neighbour's
-      // neighbour.
+      // A group goes to the device of a neighbour, in either direction; sometimes a random group
+      // goes to the device that it leaves.
       const auto [from, to] = edges_[Draw(edges_.size())];
       const bool is_forward = random_.Uniform() < 0.5;
       changes_.push_back({is_forward ? from : to, DeviceOf(is_forward ? to : from)});
@@ -138,7 +139,7 @@ class Annealer {
     }
     const double energy = Energy();
     const double rise = energy - energy_;
-    // Draws no number where none is needed.
+    // Draws no number if none is needed.
     if (rise > 0 && !KeepsChange(rise, temperature, random_.Uniform())) {
       for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         Move(change->group, change->device);

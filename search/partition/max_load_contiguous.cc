@@ -12,10 +12,10 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-// The best way to have a downset done on a number of devices.
+// Prefix is the best way to have a downset done on a number of devices.
 struct Prefix {
   int64_t max_load_ps = kNever;
-  int before = -1;  // downset before the last device's
+  int before = -1;  // the downset that is done before the last device
   bool is_on_accelerator = false;
 };
 
@@ -44,7 +44,8 @@ class ContiguousPlacer {
   }
 
   std::optional<MaxLoad> Place() {
-    // Once a limit contains the answer, stages beyond it need not be looked at.
+    // Limits grow until one is no less than the answer: stages beyond the limit need not be
+    // examined.
     constexpr double kFirst = 1.2, kGrowth = 1.5;
     double bound_ms = LeastMaxLoadMs(problem_);
     for (double limit = kFirst * (bound_ms * kPicosecondsPerMs + 1);; limit *= kGrowth) {
@@ -64,15 +65,15 @@ class ContiguousPlacer {
  private:
   struct Step {
     int unit;
-    int downset;  // with it
+    int downset;  // the downset that has this unit in addition
   };
 
   int Last() const { return static_cast<int>(downsets_.size()) - 1; }
-  // `used` counts accelerators and CPUs in one number.
+  // The index `used` encodes the numbers of accelerators and of CPUs as one number.
   int Counts() const { return (problem_.accelerators + 1) * (problem_.cpus + 1); }
   Prefix& At(int used, int downset) { return prefixes_[downset * Counts() + used]; }
 
-  // The load of a device that does everything, and transfers all of it in and out.
+  // Returns the load of a device that does everything, and transfers every output in and out.
   double MostLoad() const {
     double ms = 0;
     for (const PlacementNode& node : problem_.nodes) {
@@ -90,7 +91,8 @@ class ContiguousPlacer {
     return best;
   }
 
-  // False if it was stopped; what is filled is valid all the same.
+  // Fills prefixes_ within the limit. Returns false if it was stopped; what is filled is valid even
+  // then.
   bool Fill(int64_t limit) {
     limit_ps_ = limit;
     prefixes_.assign(downsets_.size() * Counts(), Prefix());
@@ -106,7 +108,7 @@ class ContiguousPlacer {
     return true;
   }
 
-  // Visits all larger downsets, once each; the device holds what lies between.
+  // Visits all larger downsets, once each; the device holds what lies between `done` and them.
   void Extend(int done, int reached, DeviceLoad& accelerator, DeviceLoad& cpu) {
     for (const Step& step : larger_[reached]) {
       if (seen_by_[step.downset] == done) continue;
@@ -132,7 +134,7 @@ class ContiguousPlacer {
   }
 
   void Improve(int done, int reached, int64_t accelerator_ps, int64_t cpu_ps) {
-    const int row = problem_.cpus + 1;  // one more accelerator
+    const int row = problem_.cpus + 1;  // by how much `used` grows with an accelerator
     for (int used = 0; used < Counts(); ++used) {
       const int64_t before = At(used, done).max_load_ps;
       if (before > limit_ps_) continue;
@@ -154,7 +156,7 @@ class ContiguousPlacer {
     found.max_load_ms = static_cast<double>(At(used, Last()).max_load_ps) / kPicosecondsPerMs;
     found.placement.assign(problem_.nodes.size(), -1);
     const int row = problem_.cpus + 1;
-    std::vector<int> rank(problem_.nodes.size());  // of the node's device, from the last on
+    std::vector<int> rank(problem_.nodes.size());  // of the node's device; the last device has 0
     int devices = 0;
     for (int reached = Last(); reached > 0; ++devices) {
       const Prefix& last = At(used, reached);
@@ -172,7 +174,7 @@ class ContiguousPlacer {
     return found;
   }
 
-  // Places them with their earliest consumer, which has the highest rank.
+  // Places each free node with its earliest consumer, which has the highest rank.
   void PlaceFreeNodes(const std::vector<int>& rank, NodePlacement& placement) const {
     for (const int node : units_.free_nodes) {
       int first = -1;

@@ -21,7 +21,7 @@
 namespace stagecraft {
 namespace {
 
-// a -> b -> c of 3, 4 and 5 ms; moving an output takes 1 ms on either side.
+// a -> b -> c of 3, 4 and 5 ms; a transfer takes 1 ms on either side.
 PlacementProblem Chain() {
   return ParsePlacementProblem(
       R"({"maxFPGAs": 2, "maxCPUs": 0, "maxSizePerFPGA": 100, "nodes": [
@@ -114,8 +114,8 @@ Optima BestOfAll(const PlacementProblem& problem) {
   }
 }
 
-// Every operator takes time: leaves that take none stay with their neighbour,
-// even where only another device has the memory for them.
+// Every operator takes time: a leaf that takes none stays with its neighbour even if only another
+// device has the memory for it.
 TEST(MaxLoadTest, NoPlacementOfSmallGraphsIsBetter) {
   Random random(5);
   int feasible = 0;
@@ -155,10 +155,10 @@ PlacementProblem SharedInstance(const std::string& folder, const std::string& in
   }
 }
 
-// Figures have six digits where they are published.
+// Published figures have six digits.
 constexpr double kDigits = 1e-5;
 
-// A short run is as good for most, the long one for the others.
+// A short run is enough for most; the others need the long one.
 constexpr int64_t kSteps[] = {200'000, 3'000'000};
 
 void ExpectAsGoodAs(const PlacementProblem& problem, double contiguous_ms, double any_ms) {

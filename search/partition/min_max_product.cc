@@ -16,7 +16,7 @@ struct Block {
   Eigen::Index top, height, left, width;
 };
 
-// Processes all of row i: `prefix` for the block's k, `best` for its j.
+// Improves row i of `best`, in the block's columns j, by the block's rows k.
 void ImproveRow(const TimeTable& prefix, const TimeTable& stage, const Eigen::ArrayXd& fastest,
                 const Block& block, Eigen::Index i, TimeTable& best) {
   auto row = best.row(i).segment(block.left, block.width);

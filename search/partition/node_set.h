@@ -1,4 +1,4 @@
-// NodeSet: some nodes of a graph.
+// NodeSet: a set of nodes of a graph.
 #pragma once
 
 #include <boost/dynamic_bitset.hpp>
@@ -9,15 +9,15 @@
 
 namespace stagecraft {
 
-// Nodes as bits, as many as the graph has nodes.
+// One bit for each node of the graph.
 using NodeSet = boost::dynamic_bitset<uint64_t>;
 
-// By node, all nodes from which a path leads to it (Ancestors) or to which one leads from it
-// (Descendants), without the node itself. O(edges * nodes / 64).
+// Return, by node, all nodes from which a path leads to the node (Ancestors) or to which a path
+// leads from it (Descendants), without the node itself. O(edges * nodes / 64).
 std::vector<NodeSet> Ancestors(const Dag& dag);
 std::vector<NodeSet> Descendants(const Dag& dag);
 
-// The members, ascending.
+// Returns the members, ascending.
 std::vector<int> Members(const NodeSet& set);
 
 }  // namespace stagecraft

@@ -1,5 +1,5 @@
-// How long the partitioners take on the instances that are published with them.
-// Needs $STAGECRAFT_SHARED; without it the instances report an error.
+// Measures how long the partitioners take on the instances that are published with them. Needs
+// $STAGECRAFT_SHARED; without it the benchmarks report an error.
 
 #include <benchmark/benchmark.h>
 
@@ -24,8 +24,8 @@
 namespace stagecraft {
 namespace {
 
-// From the profile to the partition, as PipeDream's program times itself. The bandwidths are those
-// of its published results.
+// Measures from the profile to the partition, as PipeDream's program times itself. The bandwidths
+// are those of its published results.
 void BM_PipeDream(benchmark::State& state, const std::string& network, int inner, int outer) {
   if (!HasSharedData()) {
     state.SkipWithError(kNoSharedData);
@@ -100,7 +100,7 @@ void BM_AnnealedMaxLoad(benchmark::State& state) {
 }
 BENCHMARK(BM_AnnealedMaxLoad)->Unit(benchmark::kMillisecond);
 
-// pipeDejavu's chains: layers and cuts of 5 to 9.
+// Chains like pipeDejavu's: layers and cuts with times of 5 to 9.
 void BM_ChainCuts(benchmark::State& state) {
   Random random(1);
   ChainProblem problem;

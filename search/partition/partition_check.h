@@ -1,5 +1,5 @@
-// PartitionCheck: a partition's objective, computed anew from its definition and from nothing that
-// a solver kept, and everything that is wrong with it.
+// PartitionCheck: a partition's objective, computed anew from its definition without anything that
+// a solver kept, and everything that is wrong with the partition.
 #pragma once
 
 #include <span>
@@ -21,21 +21,21 @@ struct PartitionCheck {
 };
 
 // Checks that every node is in exactly one stage, that no stage is empty, and that every edge stays
-// in its stage or runs to a later one (so stages form no cycle). Appends to `errors`.
+// in its stage or leads to a later one (so stages form no cycle). Appends to `errors`.
 void CheckStageOrder(const Dag& dag, std::span<const NodeSet> stages,
                      std::vector<std::string>& errors);
 
-// What crosses a cut behind `done`, in bytes of one minibatch: activations of the augmented
-// antichain (antichain_states.h) that bounds it.
+// Returns the bytes that cross a cut behind `done` for one minibatch: activations of the augmented
+// antichain (antichain_states.h) at the end of `done`.
 double FrontierBytes(const TimedGraph& graph, const NodeSet& done);
 
-// The bottleneck in seconds per minibatch, by the rules of pipedream.h; checks the machines of
-// every level, and the memory if it is limited.
+// The objective is the bottleneck in seconds per minibatch, by the rules of pipedream.h. Checks the
+// machines of every level, and the memory if it is limited.
 PartitionCheck CheckPipeDream(const TimedGraph& graph, const PipeDreamOptions& options,
                               const PipeDreamPartition& partition);
 
-// The bottleneck in seconds per micro-batch, by the rules of piper.h; checks devices, divisors,
-// memory and the tensor degrees of the modes.
+// The objective is the bottleneck in seconds per micro-batch, by the rules of piper.h. Checks
+// devices, divisors, memory and the tensor degrees of the modes.
 PartitionCheck CheckPiper(const PiperProblem& problem, const PiperOptions& options,
                           const PiperPartition& partition);
 

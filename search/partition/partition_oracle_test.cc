@@ -1,5 +1,5 @@
-// Exact partitioners against every partition of small drawn graphs, each
-// weighed by the checker.
+// Compares exact partitioners with every partition of small drawn graphs, whose objectives the
+// checks compute.
 
 #include <gtest/gtest.h>
 
@@ -64,8 +64,8 @@ PipeDreamOptions DrawPipeDreamOptions(Random& random) {
 
 using StageLists = std::vector<std::vector<PipeDreamStage>>;
 
-// Every way to spread what lies between two states over all machines (fewer
-// where that is allowed) of level `levels` - 1. `before` is -1 at the start.
+// EveryPartition enumerates every way to spread what lies between two states over all machines (or
+// fewer, if that is allowed) of level `levels` - 1. `before` is -1 at the start.
 class EveryPartition {
  public:
   EveryPartition(const AntichainStates& states, const PipeDreamOptions& options)
@@ -162,7 +162,8 @@ PiperProblem DrawPiperProblem(Random& random, int nodes) {
   return problem;
 }
 
-// Every partition with every choice of modes, from the last stage to the first.
+// EveryPiperPartition enumerates every partition with every choice of modes, from the last stage to
+// the first.
 class EveryPiperPartition {
  public:
   EveryPiperPartition(const PiperProblem& problem, const PiperOptions& options)
@@ -210,8 +211,8 @@ class EveryPiperPartition {
   double best_ = kNever;
 };
 
-// With one mode per operator there is nothing heuristic; with two, Piper's
-// greedy choice never beats and seldom misses the best.
+// With one mode per operator nothing is heuristic; with two, Piper's greedy choice is never better
+// than the best and seldom worse.
 TEST(PartitionOracleTest, NoPartitionIsFasterThanPipers) {
   Random random(4);
   int equal = 0;

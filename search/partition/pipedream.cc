@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The time of every run of states on one device.
+// Returns the time of every run of states on one device.
 TimeTable ComputeTimes(const AntichainStates& states) {
   TimeTable times = TimeTable::Constant(states.size(), states.size(), kNever);
   for (int end = 0; end < states.size(); ++end) {
@@ -32,7 +32,7 @@ TimeTable ComputeTimes(const AntichainStates& states) {
 PipeDreamPartition SolvePipeDream(const AntichainStates& states, const PipeDreamOptions& options,
                                   const StopSign& stop) {
   CHECK(!options.levels.empty());
-  std::deque<TimeTable> times = {ComputeTimes(states)};  // of one machine, by level
+  std::deque<TimeTable> times = {ComputeTimes(states)};  // of one machine of each level
   std::vector<PipeDreamLevel> levels;
   int within = 1;
   for (size_t l = 0; l < options.levels.size(); ++l) {

@@ -1,5 +1,5 @@
-// PipeDream's optimizer: cuts a network into stages over a hierarchy of machines, replicates
-// stages, and makes the slowest as fast as it can be.
+// PipeDreamPartition: the answer of PipeDream's optimizer, which cuts a network into stages over a
+// hierarchy of machines and replicates them, so that the slowest is as fast as possible.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@
 
 namespace stagecraft {
 
-// One level: how many machines of the level below it joins, and the bandwidth between these.
+// MachineLevel is one level: how many machines of the level below it joins, and the bandwidth
+// between them.
 struct MachineLevel {
   int machines = 1;
   Bandwidth bandwidth;
@@ -29,15 +30,15 @@ enum class PipeDreamRule {
 struct PipeDreamOptions {
   std::vector<MachineLevel> levels;  // innermost first
   PipeDreamRule rule = PipeDreamRule::kCode;
-  // For kCode: transfers between stages are divided by it; without a value they are free.
+  // For kCode: transfers between stages are divided by this; without a value they are free.
   std::optional<double> activation_compression = std::nullopt;
   bool straight = false;                       // no replication
-  std::optional<Bytes> memory = std::nullopt;  // of a device; without a value it is unlimited
+  std::optional<Bytes> memory = std::nullopt;  // of a device; no value: unlimited
   bool use_fewer_machines = false;
 };
 
-// A stage of one level. `inside` says how one machine of that level spreads it over the level
-// below; empty at the innermost level.
+// PipeDreamStage is a stage of one level. `inside` says how one machine of that level spreads it
+// over the level below; empty at the innermost level.
 struct PipeDreamStage {
   NodeSet nodes;  // of the graph
   int replicas = 1;
@@ -51,11 +52,11 @@ struct PipeDreamPartition {
   std::vector<PipeDreamStage> stages;  // of the outermost level, in order
 };
 
-// Among partitions of the same bottleneck the one with fewer stages is returned, then the one with
-// fewer machines, then the first in lexicographic order of (cut, replicas), level by level.
+// Returns the partition with the least bottleneck; among equal ones the one with fewer stages, then
+// with fewer machines, then the first in lexicographic order of (cut, replicas), level by level.
 //
-// Take level l with n machines of bandwidth B, over states i..j of compute C and parameters P, with
-// q machines in the level below. One stage on r machines takes
+// Let a level have n machines with bandwidth B between them and q machines in each of these, and
+// let states i..j have compute C and parameters P. Then one stage on r machines takes
 //   kCode:  (C(i,j) + 4 (r-1) P / (B r) [/ q if it is the level's first]) / r
 //   kPaper: max(C(i,j), 2 (r-1) P / B) / r
 // and a cut behind state k costs 2 a_k / (B r) (kPaper: 2 a_k / B). The C of the next level is the
@@ -63,15 +64,15 @@ struct PipeDreamPartition {
 // ceil(m / r) copies of parameters and activations. O(states^3 machines^2) for each level but the
 // last, which takes O(states^2 machines^2).
 //
-// The program that kCode stands for also combines states that no path joins, by subtracting sums
-// that do not contain each other; that is not done here, and none of its published results depends
-// on it.
+// PipeDream's program (kCode) also combines states that no path joins, subtracting sums of which
+// neither contains the other; that is not done here, and none of its published results depends on
+// it.
 //
-// No result is known before all is; throws Stopped.
+// There is no result before the end; throws Stopped.
 PipeDreamPartition SolvePipeDream(const AntichainStates& states, const PipeDreamOptions& options,
                                   const StopSign& stop = {});
 
-// Seconds per minibatch with every operator on every machine, by the rule of kCode.
+// Returns the seconds per minibatch with every operator on every machine, by the rule of kCode.
 double DataParallelSeconds(const AntichainStates& states, const std::vector<MachineLevel>& levels);
 
 }  // namespace stagecraft

@@ -9,7 +9,8 @@ namespace stagecraft {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Bytes that one machine of r sends to reduce `bytes` of gradients.
+// Returns the bytes that one of `replicas` machines sends to reduce `bytes` of gradients, by each
+// rule's count.
 double SyncBytes(PipeDreamRule rule, double bytes, int replicas) {
   return rule == PipeDreamRule::kCode ? 4.0 * (replicas - 1) * bytes / replicas
                                       : 2.0 * (replicas - 1) * bytes;
@@ -88,7 +89,7 @@ TimeTable PipeDreamLevel::FirstStages(int rows, int replicas) const {
   return times;
 }
 
-// By (state before, last state): the right side of the min-max product.
+// Returns the times by (state before, last state): the right factor of the min-max product.
 TimeTable PipeDreamLevel::LaterStages(int used, int replicas) const {
   TimeTable times = TimeTable::Constant(states_.size(), states_.size(), kNever);
   for (int before = 0; before + 1 < states_.size(); ++before) {
@@ -111,7 +112,7 @@ TimeTable PipeDreamLevel::Best(bool only_whole, const StopSign& stop) const {
       best.back() = best.back().min(best[used - 2]).eval();
     }
     for (int replicas = 1; replicas <= MostReplicas(used - 1); ++replicas) {
-      // Without a limit of memory it does not matter how many machines are behind.
+      // Without a limit of memory the number of machines behind the stage does not matter.
       const std::pair key(replicas, options_.memory ? used : 0);
       if (!later.contains(key)) later.emplace(key, LaterStages(used, replicas));
       ImproveByProduct(best[used - replicas - 1], later.at(key), best.back(), stop);

@@ -1,5 +1,5 @@
-// PipeDreamLevel: what stages cost on the machines of one level, and the best time of every run of
-// states on all of them.
+// PipeDreamLevel: what stages take on the machines of one level, and the best time of every run of
+// states on all of these machines.
 #pragma once
 
 #include "search/partition/min_max_product.h"
@@ -7,28 +7,29 @@
 
 namespace stagecraft {
 
-// Runs of states are named by the states that are done before and after: (begin, end) is everything
-// of state `end` that state `begin`-1 does not hold; begin = 0 is the start.
+// The run of states (begin, end) is everything that is done in state `end` but not in state
+// `begin`-1; begin = 0 is the start.
 class PipeDreamLevel {
  public:
-  // `one_machine`(begin, end) is the time of the run on one machine of this level. `within` is the
-  // number of machines in one of them. `states`, `options` and `one_machine` must outlive it.
+  // `one_machine`(begin, end) is the time of the run on one machine of this level. `within` is how
+  // many machines of the level below one machine of this level has. `states`, `options` and
+  // `one_machine` must outlive this object.
   PipeDreamLevel(const AntichainStates& states, const PipeDreamOptions& options,
                  const MachineLevel& level, int within, const TimeTable& one_machine);
 
   int machines() const { return level_.machines; }
-  // How many of `available` machines a stage may take.
+  // Returns how many of `available` machines a stage may take.
   int MostReplicas(int available) const {
     return options_.straight && available > 1 ? 1 : available;
   }
-  // The time of the first stage of the level.
+  // Returns the time of the first stage of the level.
   double FirstStage(int begin, int end, int replicas) const;
-  // The time of a stage behind others, with the transfers at its cut. `used` is the number of
-  // machines of all stages up to and including it.
+  // Returns the time of a stage behind others, with the transfers at its cut. `used` is the number
+  // of machines of all stages up to and including this one.
   double LaterStage(int begin, int end, int used, int replicas) const;
 
-  // By run, the best time on all machines; only the row of begin = 0 if `only_whole`. Throws
-  // Stopped.
+  // Returns the best time of each run on all machines; only the row of begin = 0 if `only_whole`.
+  // Throws Stopped.
   TimeTable Best(bool only_whole, const StopSign& stop) const;
 
  private:

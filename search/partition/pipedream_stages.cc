@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// What is still to come behind a state; less is better.
+// Tail counts what is still to come behind a state; less is better.
 struct Tail {
   int stages = std::numeric_limits<int>::max();
   int machines = 0;
@@ -21,7 +21,8 @@ struct Cut {
   int replicas = 0;
 };
 
-// One level: stages of at most `limit` seconds, as few as possible.
+// StageChooser finds the stages of one level: stages of at most `limit` seconds, as few as
+// possible.
 class StageChooser {
  public:
   StageChooser(const AntichainStates& states, const PipeDreamOptions& options,
@@ -73,8 +74,8 @@ class StageChooser {
     return BestStep(last, used).tail;
   }
 
-  // The next stage behind state `before`, when `used` machines are taken; before the first stage
-  // both are as at its beginning. The first among the best, by (tail, last state, replicas).
+  // Returns the next stage behind state `before` if `used` machines are taken: the best by (tail,
+  // last state, replicas). For the first stage, `before` is begin - 1 and `used` is 0.
   Step BestStep(int before, int used) {
     const bool is_first = before < begin_;
     Step best;

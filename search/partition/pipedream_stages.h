@@ -1,4 +1,4 @@
-// Finds the stages that reach the times of PipeDream's recurrence.
+// FindStages(): finds the stages that reach the times of PipeDream's recurrence.
 #pragma once
 
 #include <deque>
@@ -9,9 +9,10 @@
 
 namespace stagecraft {
 
-// The stages of the outermost of `levels` over states begin..end on all its machines, which take
-// times[levels.size()](begin, end); ties are broken as in pipedream.h. `times` are, by level, those
-// of a run on one machine of it, and one more above. Throws Stopped.
+// Returns the stages of the outermost of `levels` over states begin..end on all its machines, which
+// take times[levels.size()](begin, end); ties are broken as in pipedream.h. times[l] are those of
+// runs on one machine of level l; the last ones are those on all machines of the outermost level.
+// Throws Stopped.
 std::vector<PipeDreamStage> FindStages(const AntichainStates& states,
                                        const PipeDreamOptions& options,
                                        std::span<const PipeDreamLevel> levels,

@@ -50,7 +50,7 @@ const SharedNetwork& Shared(const std::string& name) {
   return networks.emplace(name, SharedNetwork{graph, FindAntichainStates(graph)}).first->second;
 }
 
-// The bottleneck of the best partition, which has passed the check.
+// Returns the bottleneck of the best partition, which must pass the check.
 double CheckedBottleneck(const SharedNetwork& network, const PipeDreamOptions& options) {
   const PipeDreamPartition partition = SolvePipeDream(network.states, options);
   const PartitionCheck check = CheckPipeDream(network.graph, options, partition);
@@ -59,7 +59,7 @@ double CheckedBottleneck(const SharedNetwork& network, const PipeDreamOptions& o
   return partition.bottleneck_s;
 }
 
-// "8e+09x1.25e+09"
+// Returns the numbers of a text such as "8e+09x1.25e+09".
 std::vector<double> Numbers(const std::string& text) {
   std::vector<double> numbers;
   std::istringstream stream(text);
@@ -76,8 +76,8 @@ std::vector<MachineLevel> Levels(const std::vector<double>& machines,
   return levels;
 }
 
-// a (1 + 1 ms) feeds b (2 + 2 ms): on two machines, a | b would take 4 ms; two
-// copies of both take 3, and no time to agree where there are no parameters.
+// a (1 + 1 ms) feeds b (2 + 2 ms). On two machines a | b would take 4 ms; two copies of both take 3
+// ms, and without parameters nothing is synchronised.
 TEST(PipeDreamTest, TwoOperatorsOnTwoMachinesAreBestCopied) {
   const AntichainStates states =
       StatesOf(Node("a", 1, 1, 0, 0) + Node("b", 2, 2, 0, 0) + "\ta -- b\n");

@@ -1,4 +1,4 @@
-// The planners of DAPPLE, PipeDream-2BW and HetPipe.
+// Tests the planners of DAPPLE, PipeDream-2BW and HetPipe.
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,8 @@
 namespace stagecraft {
 namespace {
 
-// A chain; every operator takes `ms` in all, gives out `activation` bytes and
-// has `parameters`.
+// Returns the states of a chain, one operator for each entry of `ms`, which is its time in all;
+// each has an output of `activation` bytes and `parameters` bytes of parameters.
 AntichainStates Chain(const std::vector<int>& ms, int64_t activation, int64_t parameters) {
   TimedGraph graph;
   graph.name = "chain";
@@ -57,13 +57,13 @@ void ExpectSound(const PartitionCheck& check, double objective) {
   EXPECT_NEAR(check.objective / objective, 1, 1e-12);
 }
 
-// Two equal blocks and four micro-batches: (4 + 2 - 1) (F + B).
+// Two equal stages and four micro-batches take (4 + 2 - 1) (F + B).
 TEST(DappleTest, EqualBlocksTakeThePipelinesTime) {
   const std::vector<DappleBlock> blocks = {{1, 1, 0}, {1, 1, 0}};
   EXPECT_DOUBLE_EQ(DappleStepSeconds(blocks, 4), 10);
   const std::vector<DappleBlock> one = {{1, 2, 5}};
   EXPECT_DOUBLE_EQ(DappleStepSeconds(one, 3), 14);
-  // The slower first block is the pivot; the second's all-reduce is hidden.
+  // The slower first stage is the pivot; the all-reduce of the second is hidden.
   const std::vector<DappleBlock> uneven = {{3, 3, 0}, {1, 1, 2}};
   EXPECT_DOUBLE_EQ(DappleStepSeconds(uneven, 4), 3 + 18 + 3);
 }
@@ -79,7 +79,7 @@ TEST(DappleTest, NetworksWithoutParametersAreCopiedEverywhere) {
 }
 
 TEST(DappleTest, HeavyParametersStayOnOneMachine) {
-  // 1 GB each: agreeing over machines takes longer than the step.
+  // With 1 GB each, an all-reduce between machines takes longer than the step.
   const AntichainStates states = Chain({4, 4}, 1000, 1'000'000'000);
   const DapplePlan plan =
       *SolveDapple(states, {.machines = 2, .devices_per_machine = 1, .micro_batches = 8});
@@ -100,9 +100,9 @@ TEST(DappleTest, PlansOfProfiledNetworksAreSound) {
   }
 }
 
-// On two servers of eight V100 the published strategies are: GNMT-16 in two halves, ResNet-50
+// On two servers of eight V100 the published strategies are GNMT-16 in two halves, and ResNet-50
 // copied everywhere.
-TEST(DappleTest, PublishedStrategiesComeBack) {
+TEST(DappleTest, PublishedStrategiesAreFound) {
   if (!HasSharedData()) GTEST_SKIP() << kNoSharedData;
   const DappleOptions options{.machines = 2, .devices_per_machine = 8, .micro_batches = 16};
   const DapplePlan gnmt = *SolveDapple(ReadShared("gnmt_large").states, options);
@@ -149,9 +149,9 @@ TEST(HetPipeTest, WorkersOfProfiledNetworksAreSound) {
   }
 }
 
-// 8 ms in all. On two devices: width 2 makes 2 per 8 ms, depth 2 makes 1 per 4
-// ms and moves 2 * 1 MB in 2 ms besides.
-TEST(TwoBufferTest, WidthWinsWhereSynchronizationIsFree) {
+// 8 ms in all. On two devices width 2 does two minibatches in 8 ms; depth 2 does one in 4 ms, and
+// transfers 2 * 1 MB in 2 ms in addition.
+TEST(TwoBufferTest, WidthWinsIfSynchronizationIsFree) {
   const AntichainStates states = Chain({4, 4}, 1'000'000, 0);
   const TwoBufferPlan plan = *SolveTwoBuffer(
       states, {.devices = 2, .bandwidth = Bandwidth(1e9), .batch = 4, .most_per_micro_batch = 1});
@@ -160,7 +160,7 @@ TEST(TwoBufferTest, WidthWinsWhereSynchronizationIsFree) {
   EXPECT_DOUBLE_EQ(plan.rate_per_s, 250);
 }
 
-TEST(TwoBufferTest, DepthWinsWhereWeightsAreHeavyOrMemoryIsShort) {
+TEST(TwoBufferTest, DepthWinsIfWeightsAreHeavyOrMemoryIsShort) {
   const AntichainStates states = Chain({4, 4}, 1000, 100'000'000);
   TwoBufferOptions options{
       .devices = 2, .bandwidth = Bandwidth(1e9), .batch = 4, .most_per_micro_batch = 1};
@@ -192,7 +192,7 @@ TEST(HetPipeTest, PoliciesShareOutTheGpus) {
   EXPECT_TRUE(VirtualWorkerGpus(options).empty());
 }
 
-// Six operators of 2 ms on a GPU of speed 1 and one of 1/2: four and two.
+// Six operators of 2 ms: a GPU of speed 1 takes four, one of speed 1/2 takes two.
 TEST(HetPipeTest, FasterGpusTakeMoreOperators) {
   const AntichainStates states = Chain({2, 2, 2, 2, 2, 2}, 0, 1000);
   const VirtualWorker worker = *SolveVirtualWorker(states, TwoServers(0.5), {0, 1});
@@ -204,7 +204,7 @@ TEST(HetPipeTest, FasterGpusTakeMoreOperators) {
   }
 }
 
-// However unlike the servers are: no worker is ahead for good, and equal ones lose nothing.
+// This holds however unlike the servers are: no worker stays ahead, and equal ones lose nothing.
 TEST(HetPipeTest, WorkersTogetherGoAtTheRateOfTheSlowest) {
   const AntichainStates states = Chain({2, 3, 1, 2, 4, 2}, 1000, 1000);
   int unlike = 0;
@@ -238,7 +238,7 @@ TEST(HetPipeTest, MemoryLimitsWhatIsInFlight) {
   EXPECT_FALSE(SolveVirtualWorker(states, TwoServers(1), {0}).has_value());
 }
 
-// The slowest stage of every cut of a chain, in every order of the GPUs.
+// Returns the least time of the slowest stage, over all cuts of a chain and all orders of the GPUs.
 double LeastBottleneck(const std::vector<int>& ms, const HetPipeOptions& options,
                        std::vector<int> order, double transfer_s) {
   double least = std::numeric_limits<double>::infinity();

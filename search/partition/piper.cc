@@ -19,19 +19,20 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // More devices than any option allows; twice this number must still fit.
 constexpr int16_t kTooMany = kMostPiperDevices + 1;
 
-// A stage from one downset to a larger one, at one tensor degree and width.
+// Candidate is a stage from one downset to a larger one, with a tensor degree and a number of
+// replicas.
 struct Candidate {
-  int done = 0;   // downset before
-  int after = 0;  // downset behind
+  int done = 0;   // the downset before it
+  int after = 0;  // the downset behind it
   int tensor = 1;
   int replicas = 1;
-  int cost = 0;  // index
+  int cost = 0;  // index in costs_
   double least_s = 0;
   std::vector<double> time_s;  // by micro-batches in flight - 1; negative: not known yet
 };
 
-// fewest[i] = min(fewest[i], behind[i] + taken). In blocks, so that compilers
-// use vectors.
+// Sets fewest[i] = min(fewest[i], behind[i] + taken). Works in blocks, so that compilers use vector
+// instructions.
 void TakeFewer(const int16_t* __restrict behind, int16_t taken, int count,
                int16_t* __restrict fewest) {
   constexpr int kBlock = 8;
@@ -75,8 +76,8 @@ class PiperSolver {
   }
 
  private:
-  // Goes on until best and bound are equal. The least time above limits that fail is a bound.
-  // Limits grow from below: the lower the limit, the fewer stages have to be looked at.
+  // Goes on until best and bound are equal. If a limit fails, the least time above it is a bound.
+  // Limits grow from below: the lower the limit, the fewer stages must be examined.
   void NarrowDown() {
     constexpr double kGrowth = 1.3;
     while (!Reach(best_.bound_s * kGrowth)) best_.bound_s = next_time_s_;
@@ -97,7 +98,7 @@ class PiperSolver {
     best_ = std::move(better);
   }
 
-  // All work, shared evenly by all devices.
+  // Returns the time of all work if it is shared evenly by all devices.
   double LeastLoad() const {
     double work_s = 0;
     for (const PiperNode& node : problem_.nodes) {
@@ -147,7 +148,7 @@ class PiperSolver {
     }
   }
 
-  // More micro-batches in flight need more memory.
+  // Returns the most micro-batches in flight that fit: more of them need more memory.
   int MostInFlight(const PiperStageCost& cost) const {
     int fits = 1;
     int too_many = most_replicas_ + 1;
@@ -158,7 +159,7 @@ class PiperSolver {
     return fits;
   }
 
-  // The time with this number of micro-batches in flight.
+  // Returns the time with this number of micro-batches in flight.
   double TimeOf(Candidate& candidate, int in_flight) {
     while (static_cast<int>(candidate.time_s.size()) < in_flight) candidate.time_s.push_back(-1);
     double& time = candidate.time_s[in_flight - 1];
@@ -169,8 +170,8 @@ class PiperSolver {
     return time;
   }
 
-  // Whether this number of micro-batches, which fit, may be in flight within `limit`; notes the
-  // least time above it.
+  // Returns whether the candidate takes at most `limit` with this number of micro-batches in
+  // flight, which must fit; notes the least time above the limit.
   bool Allows(Candidate& candidate, int in_flight, double limit) {
     if (limit == kNever) return true;
     const double time = TimeOf(candidate, in_flight);
@@ -183,7 +184,7 @@ class PiperSolver {
   }
 
   // Fills Devices(done, s): the fewest devices on which everything that is not done takes at most
-  // `limit` with s replicas in all. True if the whole network fits.
+  // `limit` with s replicas in all. Returns whether there are enough devices for the whole network.
   bool Reach(double limit) {
     next_time_s_ = kNever;
     devices_.assign(downsets_.size() * (most_replicas_ + 1), kTooMany);
@@ -219,7 +220,7 @@ class PiperSolver {
     }
   }
 
-  // The stages that Reach(limit) found, from the first on.
+  // Returns the stages that Reach(limit) found, from the first on.
   PiperPartition Stages(double limit) {
     int s = 0;
     for (int other = 1; other <= most_replicas_; ++other) {

@@ -1,6 +1,6 @@
-// Piper's planner (Tarnawski et al., NeurIPS 2021): stages with data parallelism, tensor
-// parallelism and a choice of modes (recomputation), such that the slowest stage is as fast as it
-// can be within the memory.
+// PiperPartition: the answer of Piper's planner (Tarnawski et al., NeurIPS 2021), stages with data
+// parallelism, tensor parallelism and a choice of modes (recomputation), so that the slowest stage
+// is as fast as possible within the memory.
 #pragma once
 
 #include <optional>

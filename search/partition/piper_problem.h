@@ -10,14 +10,15 @@
 
 namespace stagecraft {
 
-// One way of computing an operator at one tensor degree, per device.
+// PiperMode is one way of computing an operator at one tensor degree, per device.
 struct PiperMode {
   std::string name;                  // "vanilla", "activation recomp"
   double time_s = 0;                 // forward and backward of one micro-batch
   double parameters_bytes = 0;       // bytes that data parallelism synchronises
   double bytes_per_micro_batch = 0;  // memory for each micro-batch in flight
   double fixed_bytes = 0;            // memory in addition
-  // What the tensor group exchanges in addition if the edge is cut; by the node at its other end.
+  // The bytes that the tensor group exchanges in addition if the edge is cut, by the node at its
+  // other end.
   std::map<int, double> input_sync_bytes;
   std::map<int, double> output_sync_bytes;
 };
@@ -39,8 +40,8 @@ struct PiperProblem {
   int micro_batches = 0;  // of a step
 };
 
-// Reads Piper's JSON (msr-fiddle/piper). Throws InputError for what is missing, negative or of
-// another type, ids that occur twice, edges to nodes that do not occur, cycles and separate
+// Reads Piper's JSON (msr-fiddle/piper). Throws InputError for values that are missing, negative or
+// of another type, ids that occur twice, edges to nodes that do not exist, cycles and separate
 // components.
 PiperProblem ParsePiperProblem(const std::string& text, const std::string& name);
 

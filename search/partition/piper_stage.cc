@@ -77,8 +77,8 @@ double PiperStageCost::Memory(const std::vector<int>& modes, int in_flight) cons
   return bytes;
 }
 
-// Switches the node to the mode that costs the least time for each byte of `excess` that is saved.
-// False if no switch saves any.
+// Makes the switch of a node to another mode that costs the least time for each byte of `excess`
+// that it saves. Returns false if no switch saves any.
 bool PiperStageCost::SwitchOne(int replicas, int in_flight, double excess,
                                std::vector<int>& modes) const {
   double least_price = kNever;

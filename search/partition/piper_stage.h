@@ -1,4 +1,4 @@
-// PiperStageCost: what one stage takes, in the modes that its memory allows.
+// PiperStageCost: how long one stage takes, in the modes that its memory allows.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace stagecraft {
 
-// For one set of nodes at one tensor degree.
+// PiperStageCost is for one set of nodes at one tensor degree.
 class PiperStageCost {
  public:
   // is_possible() is false if a node has no mode at that degree.
@@ -16,11 +16,12 @@ class PiperStageCost {
                  int tensor);
 
   bool is_possible() const { return is_possible_; }
-  // A lower bound for any choice of modes.
+  // Returns a lower bound of the time for any choice of modes.
   double LeastTime(int replicas) const;
-  // Whether any choice of modes fits with this number of micro-batches in flight.
+  // Returns whether some choice of modes fits with this number of micro-batches in flight.
   bool Fits(int in_flight) const;
-  // Infinity if nothing fits. `modes` receives the choice, if it is given.
+  // Returns the time; infinity if nothing fits. Writes the choice of modes to `modes` unless it is
+  // nullptr.
   double Time(int replicas, int in_flight, std::vector<int>* modes = nullptr) const;
   double Memory(const std::vector<int>& modes, int in_flight) const;
 

@@ -48,7 +48,7 @@ TEST(PiperTest, StagesInFrontKeepMoreMicroBatches) {
   const PiperProblem problem = TwoNodes();
   PiperOptions options{
       .devices = 2, .memory_bytes = 20, .bandwidth_bytes_per_s = 1e9, .micro_batches = 3};
-  // a | b: a keeps two micro-batches of 10 bytes.
+  // With a | b, a keeps two micro-batches of 10 bytes.
   EXPECT_DOUBLE_EQ(SolvePiper(problem, options)->bottleneck_s, 1);
   options.memory_bytes = 19;
   const auto tight = SolvePiper(problem, options);
@@ -74,7 +74,8 @@ void ExpectValid(const PiperProblem& problem, const PiperOptions& options,
   EXPECT_NEAR(check.objective / partition.bottleneck_s, 1, 1e-12);
 }
 
-// Golden bottlenecks by devices, GiB and mode, as the table of published results names them.
+// Returns the golden bottlenecks by devices, GiB and mode, under the names of the table of
+// published results.
 using Asked = std::tuple<int, double, std::string>;
 std::map<Asked, double> GoldenBottlenecks() {
   const std::pair<const char*, const char*> modes[] = {

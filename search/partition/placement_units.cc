@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-// By node, the number of the unit or component to which it belongs.
+// By node, the number of the group, component or unit to which it belongs.
 using Membership = std::vector<int>;
 
 Membership GroupOfNodes(const PlacementProblem& problem) {
@@ -21,8 +21,8 @@ Membership GroupOfNodes(const PlacementProblem& problem) {
   return group_of;
 }
 
-// Edges between different members, in the order of the pipeline; edges from forward to backward
-// operators say nothing about it.
+// Returns the edges between different groups or units, in the direction of the pipeline; edges from
+// forward to backward operators say nothing about it.
 std::vector<DagEdge> PipelineEdges(const PlacementProblem& problem, const Membership& member_of,
                                    bool mirrors_backward) {
   std::set<DagEdge> edges;
@@ -38,7 +38,7 @@ std::vector<DagEdge> PipelineEdges(const PlacementProblem& problem, const Member
   return {edges.begin(), edges.end()};
 }
 
-// Groups on a common cycle become one.
+// Makes groups on a common cycle one component. Returns the number of components.
 int MergeCycles(const std::vector<DagEdge>& edges, int groups, Membership& component_of) {
   boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> graph(groups);
   for (const DagEdge& edge : edges) boost::add_edge(edge.from, edge.to, graph);
@@ -104,7 +104,7 @@ class UnitMerger {
     }
   }
 
-  // No time, no memory, no transfer, and nothing before it.
+  // Returns whether this is one node that takes no time, memory or transfer and has no producer.
   bool IsFreeSource(const std::vector<int>& nodes) const {
     if (nodes.size() != 1 || !TakesNoTime(problem_, nodes)) return false;
     const PlacementNode& node = problem_.nodes[nodes[0]];

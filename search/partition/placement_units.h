@@ -15,7 +15,7 @@ struct PlacementUnits {
   std::vector<int> free_nodes;
 };
 
-// SolveContiguousMaxLoad() (max_load.h) says what is merged.
+// Returns the units; the comment of SolveContiguousMaxLoad() (max_load.h) says what is merged.
 PlacementUnits FindPlacementUnits(const PlacementProblem& problem);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Small graphs for tests, drawn by a seed.
+// Draws small graphs for tests by a seed.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// The edges join all nodes; every edge runs to a higher number.
+// Returns edges that connect all nodes; every edge leads to a node of a higher number.
 inline std::vector<DagEdge> DrawEdges(Random& random, int nodes) {
   std::vector<DagEdge> edges;
   for (int to = 1; to < nodes; ++to) {

@@ -1,4 +1,4 @@
-// Sums over runs of antichain states: what a stage between two cuts holds.
+// StageSums: sums over a run of antichain states, which are what a stage between two cuts holds.
 #pragma once
 
 #include "search/partition/antichain_states.h"
@@ -6,17 +6,17 @@
 
 namespace stagecraft {
 
-// Sums for one minibatch as it was profiled.
+// StageSums is for one minibatch, as it was profiled.
 struct StageSums {
   double compute_s = 0;
   double parameter_bytes = 0;
   double activation_bytes = 0;
-  double input_bytes = 0;   // that cross the cut in front; 0 for the first stage
-  double output_bytes = 0;  // that cross the cut behind; 0 for the last stage
+  double input_bytes = 0;   // bytes across the cut in front; 0 for the first stage
+  double output_bytes = 0;  // bytes across the cut behind; 0 for the last stage
 };
 
-// Everything of state `end` that state `begin` - 1 does not hold; begin = 0 is the start.
-// Precondition: state `begin` - 1 comes before `end`.
+// Returns the sums over everything that is done in state `end` but not in state `begin` - 1; begin
+// = 0 is the start. Precondition: state `begin` - 1 comes before `end`.
 inline StageSums SumsOf(const AntichainStates& states, int begin, int end) {
   const AntichainState& last = states.states[end];
   StageSums sums{last.compute.seconds(), static_cast<double>(last.parameters.count()),
@@ -32,12 +32,12 @@ inline StageSums SumsOf(const AntichainStates& states, int begin, int end) {
   return sums;
 }
 
-// Whether a stage may run from behind state `before` (-1: the start) to `end`.
+// Returns whether a stage may extend from behind state `before` (-1: the start) to `end`.
 inline bool ComesBefore(const AntichainStates& states, int before, int end) {
   return before < 0 || states.states[end].earlier.test(before);
 }
 
-// The operators of such a stage.
+// Returns the operators of such a stage.
 inline NodeSet NodesBetween(const AntichainStates& states, int before, int end) {
   const NodeSet& done = states.states[end].done;
   return before < 0 ? done : done - states.states[before].done;

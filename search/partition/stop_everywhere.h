@@ -1,4 +1,5 @@
-// Stops solvers at their first look at a StopSign, at a later one, and so on, for tests.
+// StopEverywhere(): stops a solver at its first look at a StopSign, then at a later one, and so on,
+// for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,12 +12,12 @@
 namespace stagecraft {
 
 struct Stops {
-  int without_answer = 0;  // Stopped was thrown
+  int without_answer = 0;  // how often Stopped was thrown
   int with_answer = 0;
 };
 
-// Runs `solve`(stop) until it comes to its end; passes every answer that it returns, of which the
-// last is complete, to `look`(answer).
+// Runs `solve`(stop) again and again until it is not stopped any more. Passes every answer that it
+// returns, of which the last is complete, to `look`(answer).
 template <typename Solve, typename Look>
 Stops StopEverywhere(const Solve& solve, const Look& look) {
   Stops stops;

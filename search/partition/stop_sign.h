@@ -11,24 +11,25 @@
 
 namespace stagecraft {
 
-// Thrown by solvers that are stopped before they have anything to return.
+// Stopped is thrown by solvers that are stopped before they have anything to return.
 class Stopped : public std::exception {
  public:
   const char* what() const noexcept override { return "stopped before there was an answer"; }
 };
 
-// Up once a budget's stop is set or its seconds, counted from here, are used up; its evaluations do
-// not count. Solvers look at it from one thread, so often that they end soon
-// (docs/partition-methods.md).
+// StopSign is up once a budget's stop is set or its seconds, counted from the construction, are
+// used up; its evaluations do not count. Solvers look at it from one thread, often enough to end
+// soon (docs/partition-methods.md).
 class StopSign {
  public:
-  StopSign() = default;  // never
+  StopSign() = default;  // never up
   explicit StopSign(const Budget& budget) : stop_(budget.stop) {
     if (budget.seconds > 0) {
       end_ = Clock::now() + std::chrono::duration<double>(budget.seconds);
     }
   }
-  // Up after this number of looks: what a solver does then is the same every time.
+  // Returns a sign that is up after this number of looks, so that what a solver does is the same
+  // every time.
   static StopSign AfterLooks(int64_t looks) {
     StopSign sign;
     sign.looks_left_ = looks;
@@ -45,7 +46,7 @@ class StopSign {
   void Check() const {
     if (IsUp()) throw Stopped();
   }
-  // Whether a solver found it up, and so ended early.
+  // Returns whether a solver found it up, and so ended early.
   bool was_obeyed() const { return was_obeyed_; }
 
  private:

@@ -22,7 +22,7 @@ TimedGraph Build(std::string name, std::vector<TimedNode> nodes,
   return {std::move(name), std::move(nodes), std::move(dag)};
 }
 
-// Whether the node is part of a chain: fed by one node, and feeding at most one.
+// Returns whether the node is part of a chain: fed by one node, and feeding at most one.
 bool IsLink(const Dag& dag, int node) {
   return dag.producers[node].size() == 1 && dag.consumers[node].size() <= 1;
 }

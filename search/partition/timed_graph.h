@@ -1,4 +1,4 @@
-// TimedGraph: the operators that a partitioner may spread, with what each costs for one minibatch
+// TimedGraph: the operators that a partitioner may spread, with what each takes for one minibatch
 // on one device.
 #pragma once
 
@@ -26,14 +26,14 @@ struct TimedGraph {
   Dag dag;
 };
 
-// The graph as PipeDream's optimizer prepares a profile: without inputs, which belong to the first
-// stage, and without "__getitem__" nodes that nobody reads. Throws InputError if nothing is left or
-// if what is left is not connected.
+// Returns the graph as PipeDream's optimizer prepares a profile: without inputs, which belong to
+// the first stage, and without "__getitem__" nodes whose output no node reads. Throws InputError if
+// nothing is left or if what is left is not connected.
 TimedGraph ToTimedGraph(const ProfiledGraph& profile, const std::string& name);
 
-// A graph in which every chain that hangs off a fork (each node fed by one node and feeding one) is
-// one node: its times and parameters are added up, its activation is that of its last node.
-// `groups` holds, by new node, the old ones in order.
+// CompressedGraph is a graph in which every chain behind a fork (nodes that are each fed by one
+// node and feed at most one) is one node: times and parameters are added up, the activation is that
+// of the last node. `groups` holds, by new node, the old ones in order.
 struct CompressedGraph {
   TimedGraph graph;
   std::vector<std::vector<int>> groups;

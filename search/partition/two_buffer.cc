@@ -10,14 +10,15 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kRecomputeFactor = 4.0 / 3;  // the forward pass once more; backward is twice it
+constexpr double kRecomputeFactor = 4.0 / 3;  // the forward again; the backward is twice as long
 
 struct Cut {
   StageSums sums;
   NodeSet nodes;
 };
 
-// The cuts whose slowest stage computes least; none if the network has fewer states than stages.
+// Returns the cuts whose slowest stage computes least; none if the network has fewer states than
+// stages.
 std::vector<Cut> CutsOf(const AntichainStates& states, int depth, Bandwidth bandwidth,
                         const StopSign& stop) {
   PipeDreamOptions options;
@@ -37,7 +38,7 @@ std::vector<Cut> CutsOf(const AntichainStates& states, int depth, Bandwidth band
   return cuts;
 }
 
-// Fills in period, stages and rate; false if a stage does not fit.
+// Sets period, stages and rate of the plan. Returns false if a stage does not fit.
 bool Evaluate(const std::vector<Cut>& cuts, const TwoBufferOptions& options, TwoBufferPlan& plan) {
   const double bandwidth = options.bandwidth.bytes_per_s();
   const double b = plan.per_micro_batch;
@@ -60,7 +61,7 @@ bool Evaluate(const std::vector<Cut>& cuts, const TwoBufferOptions& options, Two
   return true;
 }
 
-// Replaces `best` by the result for a depth if that is better.
+// Replaces `best` by the best plan of a depth if that is better.
 void TryDepth(const std::vector<Cut>& cuts, int depth, const TwoBufferOptions& options,
               std::optional<TwoBufferPlan>& best) {
   for (int b = 1; b <= options.most_per_micro_batch; b *= 2) {

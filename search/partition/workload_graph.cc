@@ -24,19 +24,19 @@ ShardSpec SpecOf(const Workload& workload, const WorkloadBatch& batch) {
   return spec;
 }
 
-// The kernels of one operator, as those of a layer that has no other operator.
+// Returns the kernels of one operator, as those of a layer that has no other operator.
 LayerSteps StepsOf(const Operator& op, const ShardSpec& spec) {
   LayerKind alone;
   alone.operators.Add(op);
   return ShardLayer(alone, spec);
 }
 
-// The operators of one kind of layer, numbered as its vertices.
+// TimedLayer is the operators of one kind of layer, numbered as its vertices.
 struct TimedLayer {
   std::vector<TimedNode> nodes;
   std::vector<DagEdge> edges;
-  std::vector<int> readers;  // of what the layer before hands on
-  std::vector<int> outputs;  // that nobody in the layer reads
+  std::vector<int> readers;  // operators that read what the layer before hands on
+  std::vector<int> outputs;  // operators whose output no other operator of the layer reads
 };
 
 std::vector<TimedNode> UntimedNodes(const LayerKind& kind, const ShardSpec& spec) {
@@ -102,7 +102,7 @@ std::vector<TimedLayer> TimeKinds(const Workload& workload, const ShardSpec& spe
   return layers;
 }
 
-// Layers one behind the other.
+// Returns the graph of all layers, one after another.
 TimedGraph Chain(const Workload& workload, const std::vector<TimedLayer>& kinds) {
   TimedGraph graph;
   graph.name = workload.name;

@@ -1,4 +1,4 @@
-// The operators of a workload as a graph to be cut, with times on one device.
+// ToTimedGraph(): the operators of a workload as a graph to be cut, with times on one device.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace stagecraft {
 
-// One micro-batch on one undivided device.
+// WorkloadBatch is one micro-batch, on one device that holds the whole network.
 struct WorkloadBatch {
   int64_t samples = 1;
   int64_t sequence = 1;
   DType precision = DType::kBf16;
 };
 
-// Every operator of every layer, called "layer.operator"; branches are those of the workload.
-// Forward and backward are the times that `model` predicts for the kernels on the device, without
-// launches and recomputation; the activation is the output, parameters are the weights in the
-// working precision.
+// Returns every operator of every layer, called "layer.operator"; branches are those of the
+// workload. Forward and backward are the times that `model` predicts for the kernels on the device,
+// without launches and recomputation; the activation is the output, parameters are the weights in
+// the working precision.
 //
-// Between layers a workload says only who reads what came before, and how much is handed on: all
-// outputs of a layer that nobody in it reads feed those readers, and the last of these outputs also
-// carries what the others leave of the bytes handed on (skip connections over several layers).
+// Between layers a workload says only which operators read what came before, and how many bytes are
+// handed on: all outputs of a layer that no operator of that layer reads feed those operators, and
+// the last of these outputs also carries the rest of the bytes handed on (skip connections over
+// several layers).
 //
 // Throws InputError for a profile (its times are those of another GPU) and for a precision that the
 // device does not have.

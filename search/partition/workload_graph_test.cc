@@ -82,7 +82,7 @@ TEST(WorkloadGraphTest, EveryOperatorAndParameterIsThereOnce) {
   }
 }
 
-// Few enough to list: a branch and the stream around it.
+// They are few enough to be listed: only a branch and the residual stream around it.
 TEST(WorkloadGraphTest, DownsetsOfTransformersAreFew) {
   const TimedGraph graph = Graph("gpt2");
   EXPECT_LT(FindDownsets(graph.dag, "gpt2").size(), 2 * graph.nodes.size());

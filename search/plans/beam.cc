@@ -20,7 +20,8 @@ class Beam {
     }
   }
 
-  // False if all moves of all plans were tried.
+  // Tries all moves of the best plan whose moves were not tried yet. Returns false if there is
+  // none.
   bool Expand() {
     const auto next =
         std::find_if(kept_.begin(), kept_.end(), [](const Kept& one) { return !one.is_expanded; });
@@ -59,7 +60,7 @@ class Beam {
 
 void SearchPlansByBeam(const SearchProblem& problem, const std::vector<PlanStart>& starts,
                        int width, PlanTrials& trials) {
-  constexpr size_t kStartsEach = 16;  // for each plan of the beam
+  constexpr size_t kStartsEach = 16;  // starts for each plan of the beam
   const size_t wave = static_cast<size_t>(width) * kStartsEach;
   for (size_t begin = 0; begin < starts.size() && !trials.IsSpent(); begin += wave) {
     Beam beam(problem, width, trials);

@@ -1,4 +1,4 @@
-// DraftMoves: the drafts that differ from one by a single move.
+// DraftMoves: the drafts that differ from a given one by a single move.
 #pragma once
 
 #include <optional>
@@ -12,36 +12,39 @@
 
 namespace stagecraft {
 
-// A move changes one thing:
+// DraftMoves finds the drafts that are one move away. A move changes one thing:
 //   a layer goes from one stage to another
-//   one stage, or all, recompute differently
-//   micro-batch, ZeRO stage, or pipeline schedule with its chunks
+//   one stage recomputes differently, or all do
+//   micro-batch size, ZeRO stage, or pipeline schedule with its chunks
 //   sequence parallelism, or which ranks are neighbours
 //   a factor of 2 or 3 goes from one degree to another (tensor, context, data, pipeline)
-//   a stage's tensor degree doubles or halves, two merge, one splits, is added or removed
+//   a stage's tensor degree doubles or halves; two stages merge; a stage is split, added or
+//   removed, or goes to another pool
 //   two neighbouring stages change places
 // and on unlike GPU types
-//   a stage's replicas double or halve, for tensor ranks or devices, or one is added or removed
-//   replicas of a stage go to other GPUs, or two stages exchange half of theirs
-// Most of the results are plans; PlanMaker decides. All are Settled().
+//   a stage's replicas double or halve, in exchange for tensor ranks or for devices, or one
+//   replica is added or removed
+//   a replica goes to another pool, a stage takes devices of another pool in addition, or two
+//   neighbouring stages merge or share out their replicas evenly
+// Most of the results are plans, but only PlanMaker can tell. All are Settled().
 class DraftMoves {
  public:
   // The problem must outlive it.
   explicit DraftMoves(const SearchProblem& problem);
 
-  // All neighbours, each once, in a fixed order.
+  // Returns all neighbours, each once, in a fixed order.
   std::vector<PlanDraft> All(const PlanDraft& draft) const;
-  // Those that leave the stages as they are: other micro-batches, ZeRO stages, pipeline schedules
-  // and chunks, and any two of these at once.
+  // Returns those that leave the stages as they are: with another micro-batch size, ZeRO stage, or
+  // pipeline schedule and chunks, and with any two of these changes at once.
   std::vector<PlanDraft> OfShape(const PlanDraft& draft) const;
-  // A neighbour that is a plan: draws a kind of move, then a move of that kind. No value if
-  // hundreds of draws give none.
+  // Returns a neighbour that is a plan: draws a kind of move, then a move of that kind. No value if
+  // hundreds of draws give no plan.
   std::optional<PlanDraft> Draw(const PlanDraft& draft, Random& random) const;
 
  private:
   using Drafts = std::vector<PlanDraft>;
   using Kind = void (DraftMoves::*)(const PlanDraft&, Drafts&) const;
-  // All neighbours by these kinds of moves, settled and each once.
+  // Returns all neighbours by these kinds of moves, settled and each once.
   Drafts Find(std::span<const Kind> kinds, const PlanDraft& draft) const;
   void ShiftBlocks(const PlanDraft& draft, Drafts& found) const;
   void ChangeRecompute(const PlanDraft& draft, Drafts& found) const;

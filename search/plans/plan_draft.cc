@@ -13,7 +13,7 @@
 namespace stagecraft {
 namespace {
 
-// The part of the draft that lies in that pool.
+// Returns the part of the draft that lies in that pool.
 PlacedSets SetsIn(const Pool& pool, size_t index, const PlanDraft& draft) {
   PlacedSets sets{.first_device = pool.first, .set_devices = 0};
   for (const DraftStage& stage : draft.stages) {

@@ -1,5 +1,5 @@
-// PlanDraft: a plan in the form in which a search changes it, namely what all stages share, and
-// what each has of its own.
+// PlanDraft: a plan in the form in which a search changes it: what all stages share, and what
+// differs between stages.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace stagecraft {
 
-// The pools in which stages can lie: the node groups, or all of a homogeneous cluster.
+// Returns the pools in which stages can lie: the node groups or, if the cluster is homogeneous, all
+// of it as one pool.
 std::vector<Pool> DraftPools(const Cluster& cluster);
 
 struct DraftStage {
@@ -24,7 +25,7 @@ struct DraftStage {
 
   int replica_count() const;
   int pool() const;       // the first pool in which it lies
-  bool is_mixed() const;  // whether it lies in several
+  bool is_mixed() const;  // whether it lies in several pools
   friend auto operator<=>(const DraftStage&, const DraftStage&) = default;
 };
 
@@ -39,27 +40,26 @@ struct PlanDraft {
   std::string rank_order = kDefaultRankOrder;
   std::vector<DraftStage> stages;
 
-  int replica_count() const;  // of the stage with most replicas
+  int replica_count() const;  // of the stage with the most replicas
   int stage_devices(const DraftStage& stage) const {
     return stage.tensor * context * stage.replica_count();
   }
   int devices() const;
   int blocks() const;
-  bool divides_tensors() const;  // in some stage
-  // A few words for each choice, for people.
+  bool divides_tensors() const;  // whether any stage has several tensor ranks
+  // Returns a few words for each choice, to be shown to users.
   std::string Describe() const;
   friend auto operator<=>(const PlanDraft&, const PlanDraft&) = default;
 };
 
 PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem);
 
-// Whether it makes a different plan to place the replicas of a stage beside each other instead of
-// the stages of a replica.
+// Returns whether two rank orders give different plans: the replicas of a stage next to each other,
+// or the stages of a replica.
 bool HasRankOrders(const PlanDraft& draft, const Cluster& cluster);
 
-// Returns one draft for all drafts of the same plan: what shares, divides or moves nothing has its
-// usual value. One stage is no pipeline: it has no chunks, and no schedule but
-// ScheduleOfOneStage().
+// Returns the same draft for all drafts of the same plan: settings without an effect have their
+// usual values. A draft of one stage has one chunk and the schedule ScheduleOfOneStage().
 PlanDraft Settled(PlanDraft draft, const SearchProblem& problem);
 
 }  // namespace stagecraft

@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// One start.
+// Descent is the descent from one start.
 class Descent {
  public:
   Descent(const SearchProblem& problem, const PlanDraft& shape, const PlanGradientOptions& options,
@@ -35,7 +35,7 @@ class Descent {
 
   bool is_possible() const { return relaxation_ != nullptr; }
 
-  // Runs the whole descent; gives two roundings.
+  // Runs the whole descent and returns two roundings.
   std::vector<PlanDraft> Run() {
     for (int step = 0; step < options_.steps; ++step) {
       relaxation_->Step(static_cast<double>(step) / options_.steps, slowest_);

@@ -23,7 +23,7 @@ void CheckAllowed(const char* name, const std::vector<T>& choices, const T& valu
   if (!Allows(choices, value)) throw InputError(fmt::format("{}: not among the choices", name));
 }
 
-// Everything in a plan that its stages do not say.
+// Returns the degrees of the plan as a whole, with the layers of each stage.
 PlanDegrees DegreesOf(const PlanDraft& draft, const SearchProblem& problem) {
   PlanDegrees degrees = problem.given;
   degrees.tensor = 1;
@@ -46,8 +46,8 @@ PlanDegrees DegreesOf(const PlanDraft& draft, const SearchProblem& problem) {
   return degrees;
 }
 
-// The transformer blocks of each stage of the first chain, if its parts have these numbers of
-// layers.
+// Returns the number of transformer blocks of each stage of the first chain, if its parts have
+// these numbers of layers.
 std::vector<int> StageBlocks(const std::vector<int>& part_layers, const ChunkMap& map) {
   std::vector<int> blocks(map.stages());
   for (int index = 0; index < map.length(); ++index) {
@@ -58,7 +58,8 @@ std::vector<int> StageBlocks(const std::vector<int>& part_layers, const ChunkMap
   return blocks;
 }
 
-// The usual split if it gives every stage as many layers: it spreads chunks in its own way.
+// Returns the numbers of layers of the parts: those of the usual split if it gives each stage the
+// wanted number of layers, since that split spreads layers over chunks in its own way.
 std::vector<int> PartsOf(PlanDegrees degrees, const ChunkMap& map, const Workload& workload) {
   const std::vector<int> wanted = std::exchange(degrees.stage_blocks, {});
   std::vector<int> counts = PartLayers(degrees, workload);
@@ -174,7 +175,7 @@ std::vector<int> PlanMaker::Shares(const PlanDraft& draft, const DraftStage& sta
   const auto count = static_cast<int>(times.size());
   const int64_t micro_batches = problem_.given.global_batch / draft.micro_batch;
   if (micro_batches < count) throw InputError("dp: fewer micro-batches than replicas");
-  // Each replica takes one; every further one goes where it ends first.
+  // Each replica takes one micro-batch; every further one goes to the replica that ends it first.
   std::vector<int> shares(count, 1);
   using Next = std::pair<Duration, int>;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> ends;

@@ -1,4 +1,4 @@
-// PlanMaker: makes the plans for which drafts stand.
+// PlanMaker: makes plans of drafts.
 #pragma once
 
 #include <array>
@@ -14,29 +14,30 @@
 
 namespace stagecraft {
 
-// Stages take the devices of their pools one after another, replica by replica; with
-// kStagesFirstRankOrder replicas do, stage by stage; any other rank order places stages of equal
-// devices. If a stage lies in several pools, each replica takes micro-batches by the speed of its
-// GPUs, so that the last one ends as soon as possible.
+// The devices of a pool are taken stage by stage, and within a stage replica by replica; with
+// kStagesFirstRankOrder replica by replica, and within a replica stage by stage. Any other rank
+// order requires stages of equal devices. If a stage lies in several pools, each replica takes
+// micro-batches according to the speed of its GPUs, so that the last one ends as soon as possible.
 //
-// Remembers how fast GPU types are. May be called from any thread.
+// PlanMaker remembers how fast GPU types are. Its methods may be called from any thread.
 class PlanMaker {
  public:
   // The problem must outlive it.
   explicit PlanMaker(const SearchProblem& problem);
 
-  // Throws InputError if there is no such plan, or if the problem's choices rule it out; a
-  // homogeneous cluster is filled if DeviceCounts asks for all devices.
+  // Returns the plan of a draft. Throws InputError if there is no such plan, if the problem's
+  // choices rule it out, or if it leaves devices of a homogeneous cluster unused although
+  // DeviceCounts asks for all.
   Plan Make(const PlanDraft& draft) const;
   bool IsPlan(const PlanDraft& draft) const;
 
  private:
   void CheckChoices(const PlanDraft& draft) const;
   void CheckDevices(const PlanDraft& draft) const;
-  // The micro-batches of each replica.
+  // Returns the number of micro-batches of each replica.
   std::vector<int> Shares(const PlanDraft& draft, const DraftStage& stage) const;
-  // The time of one micro-batch through a transformer block, forward and backward: the device's or,
-  // if that is longer, that of the host that launches it.
+  // Returns the time of one micro-batch through a transformer block, forward and backward: that of
+  // the device or, if it is longer, that of the host that launches it.
   Duration BlockTime(const PlanDraft& draft, const DraftStage& stage, int pool) const;
 
   const SearchProblem& problem_;

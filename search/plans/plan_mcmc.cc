@@ -13,7 +13,7 @@ struct Chain {
   Random random;
   PlanDraft draft;
   double score = 0;
-  int64_t idle = 0;  // moves since it found something better
+  int64_t idle = 0;  // moves since a better plan was found
   int returns = 0;
 };
 
@@ -21,7 +21,7 @@ const PlanDraft& DrawStart(const std::vector<PlanStart>& starts, Random& random)
   return starts[random.Integer(0, static_cast<int64_t>(starts.size()) - 1)].draft;
 }
 
-// Whether the chain goes on from a plan with that score.
+// Returns whether the chain goes on from a plan with that score.
 bool Accepts(Chain& chain, double score, double best, double sharpness) {
   if (score <= chain.score) return true;
   if (!std::isfinite(score)) return false;

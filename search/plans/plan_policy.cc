@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// A shape as the policy sees it.
+// ShapeView is a shape as the policy sees it.
 struct ShapeView {
   ShapeView(const SearchProblem& problem, const PlanDraft& shape)
       : stages(problem, shape),
@@ -29,7 +29,7 @@ struct ShapeView {
   bool is_possible;
   StageProblem graph_problem;
   std::optional<PolicyGraph> graph;
-  int idle = 0;  // batches in a row that brought nothing new
+  int idle = 0;  // batches in a row with little new
 };
 
 std::vector<PlanDraft> DraftsOf(const ShapeView& view, const PolicyBatch& batch) {
@@ -47,8 +47,9 @@ std::vector<PlanDraft> DraftsOf(const ShapeView& view, const PolicyBatch& batch)
 void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanStart>& all,
                          const PlanPolicyOptions& options, StagePolicy& policy,
                          PlanTrials& trials) {
-  constexpr int kMostIdle = 3;       // batches of a shape in a row with little new
-  constexpr double kUnfitTimes = 4;  // the best score, for plans that are none
+  constexpr int kMostIdle = 3;  // batches of a shape in a row with little new
+  // The score of plans that are impossible or do not fit, in multiples of the best score.
+  constexpr double kUnfitTimes = 4;
   const std::vector<PlanStart> shapes = OrderShapes(all, trials);
   size_t next_shape = 0;
   const auto next_view = [&]() -> std::unique_ptr<ShapeView> {
@@ -74,7 +75,7 @@ void SearchPlansByPolicy(const SearchProblem& problem, const std::vector<PlanSta
                                           view.stages.stages(), options.ppo.batch, random);
     const int64_t before = trials.evaluations();
     std::vector<double> scores = trials.Score(DraftsOf(view, batch));
-    // A shape that is drawn over and over has no more to teach.
+    // There is no more to learn from a shape whose plans are nearly all known.
     const bool is_idle = 4 * (trials.evaluations() - before) < options.ppo.batch;
     view.idle = is_idle ? view.idle + 1 : 0;
     if (trials.evaluations() != before && std::isfinite(trials.best_score())) {

@@ -48,7 +48,7 @@ void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
 PlanRun SearchFrom(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
                    const std::vector<PlanStart>& starts, const PlanSearchOptions& options) {
   return TimedRun(algorithm, [&] {
-    // Without a start no plan of the space may fit: then this says why.
+    // If there is no start, maybe no plan of the space fits; the exhaustive search then says why.
     if (algorithm == PlanAlgorithm::kExhaustive || starts.empty()) {
       return SearchExhaustively(problem, space, options.search);
     }

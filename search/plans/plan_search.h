@@ -1,4 +1,4 @@
-// Runs all algorithms that search plans, by name, on one problem with one budget.
+// SearchPlans(): all algorithms that search for plans, by name, on one problem with one budget.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace stagecraft {
 
 enum class PlanAlgorithm {
-  kRandom,      // randomly drawn plans of the space: what a search must beat
+  kRandom,      // randomly drawn plans of the space: the baseline
   kExhaustive,  // branch and bound over the space
   kBeam,
   kProgramme,  // dynamic programming over stages and submeshes, "dp"
@@ -39,16 +39,17 @@ struct PlanRun {
   double seconds = 0;
 };
 
-// Runs `search` under that name, and measures its time.
+// Runs `search`, which is that algorithm, and measures its time.
 PlanRun TimedRun(PlanAlgorithm algorithm, const std::function<SearchResult()>& search);
 
-// All but kRandom and kExhaustive leave the space: they begin at its best plans by bound, and then
-// choose layers, devices and recomputation stage by stage. Only kExhaustive proves anything; the
-// others return the bound 0.
+// Runs one algorithm. All but kRandom and kExhaustive go beyond the space: they begin at its best
+// plans by bound, and then choose layers, devices and recomputation stage by stage. Only
+// kExhaustive proves anything; the others return the bound 0.
 PlanRun SearchPlans(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
                     const PlanSearchOptions& options);
 
-// Runs them one after the other, each with the whole budget. Bounds of the space are computed once.
+// Runs all algorithms one after another, each with the whole budget. Bounds of the space are
+// computed once.
 std::vector<PlanRun> ComparePlanAlgorithms(const SearchProblem& problem, PlanSpace& space,
                                            const PlanSearchOptions& options);
 

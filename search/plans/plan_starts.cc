@@ -17,7 +17,7 @@ namespace {
 
 struct Simulated {
   std::vector<PlanStart> fitting;  // least score first
-  std::vector<PlanStart> others;   // in their order
+  std::vector<PlanStart> others;   // in their given order
 };
 
 Simulated SimulateFirst(const std::vector<PlanStart>& starts, PlanTrials& trials) {
@@ -68,7 +68,7 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
     try {
       starts.push_back({DraftOf(space.Make(index), problem), bound});
     } catch (const InputError&) {
-      continue;  // its schedule needs more of what is measured, or its split fits nowhere
+      continue;  // its schedule needs more memory than it may use, or its split fits nowhere
     }
   }
   return starts;
@@ -76,7 +76,7 @@ std::vector<PlanStart> FindStarts(const SearchProblem& problem, PlanSpace& space
 
 std::vector<PlanStart> ShapesOf(const SearchProblem& problem,
                                 const std::vector<PlanStart>& starts) {
-  constexpr size_t kReshaped = 32;  // how many starts' other shapes are looked at
+  constexpr size_t kReshaped = 32;  // for how many starts other shapes are tried
   const DraftMoves moves(problem);
   const PlanMaker maker(problem);
   std::vector<PlanStart> shapes;

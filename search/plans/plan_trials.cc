@@ -13,8 +13,8 @@ namespace stagecraft {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// The score of plans that do not fit is this times one and the share of memory that the fullest
-// device needs.
+// The score of a plan that does not fit is kUnfit * (1 + share), with the share of memory that its
+// fullest device needs.
 constexpr double kUnfit = 1e9;
 
 }  // namespace
@@ -48,7 +48,7 @@ double PlanTrials::Keep(const PlanDraft& draft, std::optional<RankedPlan> tried)
 }
 
 std::vector<double> PlanTrials::Score(std::vector<PlanDraft> drafts) {
-  constexpr size_t kWave = 64;  // between looks at the budget
+  constexpr size_t kWave = 64;  // plans between two checks of the budget
   for (PlanDraft& draft : drafts) draft = Settled(std::move(draft), problem_);
   std::vector<size_t> unseen;
   for (size_t i = 0; i < drafts.size(); ++i) {

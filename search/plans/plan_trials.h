@@ -1,5 +1,5 @@
-// PlanTrials: what a search of plans may spend, what it has spent, and what it found. All
-// algorithms spend from one of these, so that they can be compared.
+// PlanTrials: what a search for plans may spend, what it has spent, and what it found. All
+// algorithms count their evaluations in one of these, so that they can be compared.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,20 @@ class PlanTrials {
   const Budget& budget() const { return options_.budget; }
   bool IsSpent() const { return findings_.IsSpent(); }
 
-  // Simulates the plans not seen before, side by side, each of which is an evaluation. The score is
-  // infinity if there is no such plan, which costs nothing, or no budget; if memory does not
-  // suffice it is far beyond that of any plan that fits, and greater the more is missing. The same
-  // with any number of threads.
+  // Returns the scores of the drafts' plans. Simulates those not seen before, side by side; each
+  // counts as an evaluation. The score is infinity if there is no such plan, which costs nothing,
+  // or if the budget is spent. If memory does not suffice, the score is far beyond that of any plan
+  // that fits, and the greater the more memory is missing. The scores are the same with any number
+  // of threads.
   std::vector<double> Score(std::vector<PlanDraft> drafts);
-  // Whether that is the score of a plan that fits.
+  // Returns whether that is the score of a plan that fits.
   static bool Fits(double score);
   double Score(const PlanDraft& draft) { return Score(std::vector{draft})[0]; }
 
   int64_t evaluations() const { return findings_.result().evaluated; }
   double best_score() const { return findings_.best_score(); }
-  const PlanDraft& best() const { return best_; }  // valid if a plan fits
-  // Plans, curve and counts so far.
+  const PlanDraft& best() const { return best_; }  // valid once a plan fits
+  // Returns the plans, the curve and the counts so far.
   SearchResult Finish() { return findings_.Finish(); }
 
  private:

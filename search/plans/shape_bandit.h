@@ -1,4 +1,5 @@
-// ShapeBandit: of which shape to draw plans next, learned from the step times of its plans.
+// ShapeBandit: decides of which shape to draw plans next, and learns from the step times of its
+// plans.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +10,24 @@
 
 namespace stagecraft {
 
-// REINFORCE over logits, with a running mean and deviation of the rewards as baseline.
+// ShapeBandit is REINFORCE over logits, with a running mean and deviation of the rewards as
+// baseline.
 class ShapeBandit {
  public:
-  // All shapes are equally likely at first. `rate` is by how much, at most, a reward one deviation
-  // above the mean raises the logit of its shape.
+  // All shapes are equally likely at first. A reward one deviation above the mean raises the logit
+  // of its shape by at most `rate`.
   ShapeBandit(size_t shapes, double rate) : logits_(shapes, 0.0), rate_(rate) {}
 
-  // Precondition: some shape has not been left.
+  // Returns a shape, drawn by its probability. Precondition: some shape has not been left.
   size_t Draw(Random& random) const;
-  // Probabilities of the shapes, 1 in all; 0 for those that were left. Same precondition.
+  // Returns the probabilities of the shapes, which add up to 1; 0 for those that were left. The
+  // precondition is the same.
   std::vector<double> Shares() const;
-  // No more plans of that shape are drawn.
+  // Leaves a shape: it is not drawn any more.
   void Leave(size_t shape);
-  // Puts another shape in the place of one that was left, as likely as the likeliest.
+  // Puts a new shape in the place of one that was left, as likely as the likeliest.
   void Renew(size_t shape);
-  // Learns from the `reward` of a batch of that shape.
+  // Learns from the reward of a batch of that shape.
   void Learn(size_t shape, double reward);
 
  private:

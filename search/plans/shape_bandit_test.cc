@@ -9,7 +9,7 @@ namespace {
 
 using Shares = std::vector<double>;
 
-TEST(ShapeBanditTest, OneShapeThatMakesRoomForAnotherIsDrawnAlways) {
+TEST(ShapeBanditTest, TheShapeThatReplacesTheOnlyOneIsAlwaysDrawn) {
   ShapeBandit bandit(1, 0.5);
   bandit.Leave(0);
   bandit.Renew(0);
@@ -19,7 +19,7 @@ TEST(ShapeBanditTest, OneShapeThatMakesRoomForAnotherIsDrawnAlways) {
   EXPECT_EQ(bandit.Shares(), Shares{1});
 }
 
-TEST(ShapeBanditTest, TheLastShapeThatMakesRoomForAnotherIsDrawnAlways) {
+TEST(ShapeBanditTest, TheShapeThatReplacesOneOfThoseLeftIsAlwaysDrawn) {
   ShapeBandit bandit(3, 0.5);
   for (const size_t shape : {0, 1, 2}) bandit.Leave(shape);
   bandit.Renew(1);

@@ -69,8 +69,8 @@ void ShapeStages::Fit(std::vector<StageReplicas>& stages) const {
   for (int pool = 0; pool < static_cast<int>(units_.size()); ++pool) {
     int left = units_[pool];
     for (const StageReplicas& on : stages) left -= on.kind == pool ? on.replicas : 0;
-    // The greatest is halved while there are too few units; the least is doubled while there is
-    // room.
+    // The greatest degree is halved while there are too few units; the least is doubled while there
+    // is room.
     while (left < 0) {
       StageReplicas* greatest = nullptr;
       for (StageReplicas& on : stages) {
@@ -138,7 +138,7 @@ StageProblem ShapeStages::AsStageProblem() const {
     kind.speed = std::max(1e-3, time_on(choices_[0].kind) / time_on(pool));
     problem.kinds.push_back(kind);
   }
-  problem.bandwidth = Bandwidth(1e15);  // stages have no replicas of their own to agree with
+  problem.bandwidth = Bandwidth(1e15);  // so reductions between replicas take no time
   return problem;
 }
 

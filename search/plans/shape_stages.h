@@ -1,5 +1,5 @@
-// ShapeStages: the stages of a shape as pieces of a chain of transformer blocks and units of
-// devices, as the solvers of search/partition/stages see them.
+// ShapeStages: the stages of a shape in the terms of the solvers of search/partition/stages, as
+// pieces of a chain of transformer blocks on units of devices.
 #pragma once
 
 #include <vector>
@@ -11,36 +11,38 @@
 
 namespace stagecraft {
 
-// A unit is what the least choice takes of a pool. A StageReplicas is a number of units for a
-// stage, and its kind is the pool. How a stage divides its devices into replicas and tensor ranks,
-// and what it recomputes, is chosen by the best score.
+// A unit is as many devices as the smallest choice takes. A StageReplicas is a number of units for
+// a stage, and its kind is the pool. How a stage divides its devices into replicas and tensor
+// ranks, and what it recomputes, is chosen by the best score.
 class ShapeStages {
  public:
   ShapeStages(const SearchProblem& problem, const PlanDraft& shape);
 
   const StageTable& table() const { return table_; }
   int stages() const { return static_cast<int>(table_.shape().stages.size()); }
-  // For a homogeneous cluster that is to be filled, the one degree that fills it evenly, if there
-  // is one; degrees that are no multiple of the least are left out. Empty if there is no place for
-  // the shape.
+  // The devices that a stage may get. If a homogeneous cluster is to be filled and one tensor
+  // degree fills it evenly, only that one is a choice. Choices that are not a multiple of the
+  // smallest are left out. Empty if there is no place for the shape.
   const std::vector<StageReplicas>& choices() const { return choices_; }
   const std::vector<int>& units() const { return units_; }  // by pool
-  // Seconds of a micro-batch; many times as much if nothing fits.
+  // Returns the seconds that a stage takes for a micro-batch; many times as many if it does not fit
+  // in memory.
   double Score(const PieceStage& stage) const;
-  // What a stage would take at least if all were on the fastest choice and equally long.
+  // Returns the seconds that each stage would take if all were equally long and on the fastest
+  // choice.
   double LeastSeconds() const;
-  // Halves and doubles degrees until no pool has too few units, and until a cluster that is to be
-  // filled is full, as far as possible.
+  // Halves and doubles degrees until no pool has too few units and, as far as possible, until a
+  // cluster that is to be filled is full.
   void Fit(std::vector<StageReplicas>& stages) const;
 
   PlanDraft Draft(const std::vector<int>& ends, const std::vector<StageReplicas>& stages) const;
 
-  // A chain of transformer blocks whose times are those of the first choice: what a policy sees.
+  // Returns what a policy sees: a chain of transformer blocks with the times of the first choice.
   StageProblem AsStageProblem() const;
 
  private:
   struct Fitted {
-    int choice = 0;  // of the table
+    int choice = 0;  // index in the table
     double score = 0;
   };
   Fitted FitChoice(const PieceStage& stage) const;

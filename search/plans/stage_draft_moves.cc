@@ -1,4 +1,5 @@
-// Moves that change stages: their devices and replicas, their number, and their order.
+// Implements the moves of DraftMoves that change stages: their devices and replicas, their number,
+// and their sequence.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -8,7 +9,8 @@
 namespace stagecraft {
 namespace {
 
-// Merges neighbours of equal devices, all along the pipeline; false if they are not equal.
+// Merges every `factor` neighbouring stages into one. Returns false if their number is not a
+// multiple, or if neighbours differ in their devices.
 bool PairStages(int factor, PlanDraft& draft) {
   if (draft.stages.size() % factor != 0) return false;
   std::vector<DraftStage> joined;
@@ -25,7 +27,7 @@ bool PairStages(int factor, PlanDraft& draft) {
   return true;
 }
 
-// Splits each stage into `factor` stages of equal devices.
+// Splits each stage into `factor` stages with the same devices as it has.
 bool PartStages(int factor, PlanDraft& draft) {
   std::vector<DraftStage> parted;
   for (const DraftStage& stage : draft.stages) {
@@ -62,14 +64,14 @@ bool ScaleTensor(int factor, bool is_up, PlanDraft& draft) {
   });
 }
 
-// Puts all of a stage's replicas into that pool.
+// Moves all of a stage's replicas to that pool.
 void PutIn(int pool, DraftStage& stage) {
   const int replicas = stage.replica_count();
   std::fill(stage.replicas.begin(), stage.replicas.end(), 0);
   stage.replicas[pool] = replicas;
 }
 
-// The degrees between which factors move.
+// The degrees between which moves trade factors.
 enum class Degree { kTensor, kContext, kData, kPipeline };
 constexpr Degree kDegrees[] = {Degree::kTensor, Degree::kContext, Degree::kData, Degree::kPipeline};
 
@@ -108,7 +110,7 @@ void DraftMoves::TradeDegrees(const PlanDraft& draft, Drafts& found) const {
         PlanDraft traded = draft;
         if (from == to || !Scale(from, factor, false, traded)) continue;
         Scale(to, factor, true, traded);
-        // A replica's samples must stay a whole number of micro-batches.
+        // A replica's samples must remain a whole number of micro-batches.
         const int replicas = std::max(1, traded.replica_count());
         const int64_t own = problem_.given.global_batch / replicas;
         traded.micro_batch = std::gcd(own, traded.micro_batch);
@@ -204,7 +206,7 @@ void DraftMoves::MoveReplicas(const PlanDraft& draft, Drafts& found) const {
         --one.stages[s].replicas[from];
         ++one.stages[s].replicas[to];
         found.push_back(std::move(one));
-        // The devices of the other pool in addition.
+        // Devices of the other pool are taken in addition.
         PlanDraft both = draft;
         both.stages[s].replicas[to] += stage.replicas[from];
         found.push_back(std::move(both));

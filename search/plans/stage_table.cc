@@ -12,12 +12,12 @@
 namespace stagecraft {
 namespace {
 
-// How many sets of devices of a pool are looked at: what repeats from node to node shows in a few
-// of them.
+// The most sets of devices of a pool that are considered: what repeats from node to node shows in a
+// few of them.
 constexpr int kMostPlaces = 64;
 
-// One stage on the first devices of the choice's pool: what it holds does not depend on which
-// devices these are.
+// Returns a plan of one stage on the first devices of the choice's pool: what it holds does not
+// depend on which devices these are.
 Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageChoice& choice,
              const Pool& pool) {
   Plan probe = PlanWithoutStages(problem, shape.micro_batch,
@@ -38,7 +38,7 @@ Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageCh
   return probe;
 }
 
-// What decides the groups and the work of a stage.
+// Returns the degrees that determine the groups and the work of a stage.
 PlanDegrees DegreesOf(const SearchProblem& problem, const PlanDraft& shape,
                       const StageChoice& choice) {
   PlanDegrees degrees = problem.given;
@@ -52,7 +52,8 @@ PlanDegrees DegreesOf(const SearchProblem& problem, const PlanDraft& shape,
   return degrees;
 }
 
-// The layers of a run of transformer blocks, with the ends of the network.
+// Returns the layers of a run of transformer blocks, with the embedding or head if the run is at an
+// end of the network.
 LayerRange LayersOf(int first, int count, int blocks) {
   const int begin = first == 0 ? 0 : first + 1;
   const int end = first + count == blocks ? blocks + 2 : first + count + 1;
@@ -88,11 +89,12 @@ StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
 void StageTable::AddChoices(int pool, int tensor, Recompute recompute) {
   std::vector<int> counts{replicas_};
   if (!problem_.cluster.homogeneous() && problem_.given.data == 0) {
-    // Devices in whole numbers of the usual replicas, so that stages fit side by side.
+    // So a choice's devices are those of a whole number of usual replicas, and stages fit side by
+    // side.
     if (replicas_ % 2 == 0 && tensor % 2 == 0) counts.push_back(replicas_ / 2);
     counts.push_back(2 * replicas_);
   }
-  std::optional<Sums> first;  // of the same but for its replicas
+  std::optional<Sums> first;  // of the choice that differs only in its replicas
   for (const int replicas : counts) {
     const StageChoice choice{pool, tensor, replicas, recompute};
     if (int64_t{tensor} * shape_.context * replicas > pools_[pool].devices) continue;

@@ -1,10 +1,10 @@
-// StageTable: what any run of layers takes and holds on any devices that a stage could have, for
-// drafts that share everything but their stages.
+// StageTable: how long any run of layers takes, and how much memory it holds, on any devices that a
+// stage could have; for drafts that share everything but their stages.
 //
-// A stage is priced by the best groups of its places in a pool (ShardPlaces), over the first few
-// dozen places and as if all stages were as large as it is. Its groups may be worse where it
-// finally lies, and with stages of several sizes better, so this is an estimate: it decides which
-// plans are simulated, and nothing that is called proven rests on it.
+// The time of a stage is that of the best groups that it may have in a pool (ShardPlaces), among
+// the first few dozen places and as if all stages had as many devices. Where the stage finally lies
+// its groups may be worse, or better if stages have different sizes. So this is an estimate: it
+// decides which plans are simulated, and nothing that is called proven rests on it.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace stagecraft {
 
-// The share of a device's memory that states and saved activations may take if nothing is
-// simulated: the rest is for temporaries, messages and what the allocator leaves between tensors.
+// The share of a device's memory that states and saved activations may take in a plan that is not
+// simulated: the rest is for temporaries, messages and fragmentation.
 inline constexpr double kUsableMemory = 0.92;
 
-// A choice of devices that a stage can be given.
+// StageChoice is a choice of devices that a stage can be given.
 struct StageChoice {
   int pool = 0;
   int tensor = 1;
@@ -33,30 +33,33 @@ struct StageChoice {
 
 class StageTable {
  public:
-  // Takes everything from `shape` but the stages, which have as many replicas; on unlike GPU types
-  // also half as many with twice the tensor ranks, or twice as many. The problem must outlive it.
-  // It has every choice that the cluster has room for, that the problem allows and by which the
-  // network divides.
+  // Takes everything from `shape` except its stages. Stages may have as many replicas as in
+  // `shape`; on unlike GPU types also twice as many or, with an even tensor degree, half as many.
+  // The table has every choice that the cluster has room for, that the problem allows and that
+  // divides the network. The problem must outlive it.
   StageTable(const SearchProblem& problem, const PlanDraft& shape);
 
   const PlanDraft& shape() const { return shape_; }
-  int replicas() const { return replicas_; }  // of a stage, usually
+  int replicas() const { return replicas_; }  // the usual number: that of the shape
   const std::vector<StageChoice>& choices() const { return choices_; }
-  // The choice that `stage` has been given; no value for a stage that lies in several pools.
+  // Returns the choice that `stage` has been given; no value for a stage that lies in several pools
+  // or has none of these choices.
   std::optional<int> Find(const DraftStage& stage) const;
-  // A stage of `blocks` on a choice.
+  // Returns a stage of `blocks` transformer blocks on a choice.
   DraftStage Stage(int choice, int blocks) const;
   int64_t micro_batches() const { return micro_batches_; }  // of one of the usual replicas
   int blocks() const { return blocks_; }
-  // How many devices of the choice's pool a stage takes.
+  // Returns how many devices of its pool a choice takes.
   int devices(int choice) const;
 
-  // Forward and backward of one micro-batch through `count` transformer blocks from `first` on,
-  // with the embedding before block 0 and the head after the last; of the device alone. If there
-  // are r times as many replicas as usual it is 1/r of that, which is the time that a replica has.
+  // Returns the time of the device alone for forward and backward of one micro-batch through
+  // `count` transformer blocks from `first` on, including the embedding before block 0 and the head
+  // after the last block. With r times the usual number of replicas it is 1/r of that, because a
+  // replica then has 1/r of the micro-batches.
   Duration Time(int choice, int first, int count) const;
-  // What a device holds of them by states, saved activations of `in_flight` micro-batches of a
-  // usual replica, and context; as a share of its memory.
+  // Returns what a device holds for these layers as a share of its memory: states, saved
+  // activations of `in_flight` micro-batches (counted for the usual number of replicas), and the
+  // CUDA context.
   double MemoryShare(int choice, int first, int count, double in_flight) const;
 
  private:
@@ -65,13 +68,14 @@ class StageTable {
     std::vector<int64_t> states, saved;  // bytes
     Bytes memory;
   };
-  // Adds choices of tensor ranks and recomputation in a pool, with each number of replicas.
+  // Adds the choices with this tensor degree and recomputation in a pool, one for each number of
+  // replicas.
   void AddChoices(int pool, int tensor, Recompute recompute);
-  // The times of one micro-batch: for each kind of layer the least over the choice's places.
+  // Returns the times of one micro-batch, by kind of layer: the least over the choice's places.
   std::vector<LayerTimes> LeastTimes(const StageChoice& choice) const;
   // `probe` is a plan of one stage that has been given the choice.
   Sums Measure(const StageChoice& choice, const Plan& probe) const;
-  // The sums of the same layers with other states.
+  // Returns the sums of the same layers with the states of `probe`.
   Sums WithStates(Sums sums, const Plan& probe) const;
 
   const SearchProblem& problem_;
@@ -84,8 +88,9 @@ class StageTable {
   std::vector<Sums> sums_;  // by choice
 };
 
-// How many micro-batches stage `stage` of `stages` holds at most, by the warm-up of the usual
-// pipeline schedules; those with chunks count a part for each.
+// Returns how many micro-batches stage `stage` of `stages` has in flight at most, by the warm-up of
+// the usual pipeline schedules. If a stage has several chunks, a micro-batch in one of them counts
+// as a part.
 double InFlight(const PlanDraft& shape, int stages, int stage, int64_t micro_batches);
 
 }  // namespace stagecraft

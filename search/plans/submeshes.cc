@@ -13,10 +13,12 @@
 namespace stagecraft {
 namespace {
 
-// The devices taken of every pool, in its smallest submeshes, as one number.
+// Submeshes encodes how many devices are taken of each pool, in its smallest submeshes, as one
+// number: the state.
 class Submeshes {
  public:
-  // Coarser if the dynamic programme would take too long: then some choices are left out.
+  // Makes submeshes larger if the dynamic programme would take too long; some choices are then left
+  // out.
   Submeshes(const SearchProblem& problem, const StageTable& table) {
     constexpr int64_t kMostWork = 300'000;
     const std::vector<Pool> pools = DraftPools(problem.cluster);
@@ -37,8 +39,8 @@ class Submeshes {
 
   int64_t states() const { return states_; }
   int64_t all() const { return states_ - 1; }
-  // The state after taking `devices` more of a pool; below 0 if there are too few, or if they are
-  // no whole number of submeshes.
+  // Returns the state after taking `devices` more of a pool; -1 if there are too few, or if they
+  // are not a whole number of submeshes.
   int64_t Take(int64_t state, int pool, int devices) const {
     const int64_t taken = state / strides_[pool] % (counts_[pool] + 1);
     if (devices % units_[pool] != 0) return -1;
@@ -64,11 +66,11 @@ class Submeshes {
   int64_t states_ = 1;
 };
 
-// The stages from some one on to the last.
+// Tail is the stages from some stage on to the last.
 struct Tail {
   int blocks = -1;  // -1: not possible
   Duration sum;
-  int64_t from = 0;  // state of the stages behind the first of these
+  int64_t from = 0;  // the state of the stages behind its first one
   int choice = 0;
   int count = 0;  // blocks of its first stage
   bool BetterThan(const Tail& other) const {
@@ -76,19 +78,19 @@ struct Tail {
   }
 };
 
-// How many of the remaining layers a stage holds, and on what.
+// Filling is how many of the remaining layers a stage holds, and on which choice.
 struct Filling {
   int choice = 0;
   int count = 0;
   Duration time;
 };
 
-// Choices that take the same devices.
+// Group is the choices that take equally many devices of the same pool.
 struct Group {
   int pool = 0;
   int devices = 0;
   std::vector<int> choices;
-  std::vector<std::optional<Filling>> fillings;  // by blocks left, where they were needed
+  std::vector<std::optional<Filling>> fillings;  // by blocks left; computed as needed
 };
 
 class Programme {
@@ -141,7 +143,7 @@ class Programme {
   }
 
  private:
-  // Whether all layers find a place within the limit.
+  // Computes all tails within the limit. Returns whether all layers find a place.
   bool Fill(Duration limit) {
     for (std::vector<Tail>& tails : tails_) std::fill(tails.begin(), tails.end(), Tail());
     tails_[0][0].blocks = 0;
@@ -160,12 +162,12 @@ class Programme {
     return tail.blocks == table_.blocks() && (!fills_ || is_all);
   }
 
-  // Adds another stage in front of `behind` others.
+  // Adds a stage in front of `behind` others.
   void Extend(int behind, int64_t state, Duration limit) {
     const Tail& tail = tails_[behind][state];
     const int left = table_.blocks() - tail.blocks;
     const bool is_first = behind + 1 == stages_;
-    // Stages before this one keep a layer each, except for the first, which has the embedding.
+    // Each earlier stage must get a layer, except for the first, which has the embedding.
     const int most = left - std::max(0, stages_ - behind - 2);
     const int least = behind == 0 || is_first ? 0 : 1;
     if (most < least) return;
@@ -182,8 +184,8 @@ class Programme {
     }
   }
 
-  // The most of the remaining layers, up to `most`, that a stage in front of `behind` others can
-  // hold on some devices, however divided; below `least` if that is too few.
+  // Returns the choice of a group with which a stage in front of `behind` others can hold the most
+  // of the remaining layers, up to `most`; its count is less than `least` if none can hold enough.
   Filling FillGroup(const Group& group, int behind, int left, int least, int most,
                     Duration limit) const {
     const double in_flight =
@@ -209,7 +211,7 @@ class Programme {
     return best;
   }
 
-  // The best of those that the last Fill() found.
+  // Returns the best draft that the last Fill() found.
   SubmeshDraft BestDraft(Duration limit) const {
     SubmeshDraft best{{}, Duration::Max()};
     for (const Tail& tail : tails_[stages_]) {
@@ -246,9 +248,9 @@ class Programme {
   const StageTable& table_;
   const Submeshes submeshes_;
   const int stages_;
-  const bool fills_;  // no device may be left over
+  const bool fills_;  // whether all devices must be used
   std::vector<Group> groups_;
-  std::vector<std::vector<Tail>> tails_;  // by number of stages, and by state
+  std::vector<std::vector<Tail>> tails_;  // by number of stages and by state
 };
 
 }  // namespace
@@ -264,7 +266,8 @@ void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<Plan
   for (size_t begin = 0; begin < shapes.size() && !trials.IsSpent(); begin += kWave) {
     const size_t end = std::min(begin + kWave, shapes.size());
     std::vector<std::vector<SubmeshDraft>> solved(end - begin);
-    // A stage computes its own part of every micro-batch, one after another.
+    // A stage computes its part of one micro-batch after another, so a step takes at least the
+    // number of micro-batches times that.
     const bool is_bounded =
         problem.objective == Objective::kStepTime && std::isfinite(trials.best_score());
     const Duration best = is_bounded ? Duration::Seconds(trials.best_score()) : Duration::Max();

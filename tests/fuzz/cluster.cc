@@ -1,4 +1,4 @@
-// Cluster files; what they describe is simulated.
+// Reads cluster files, and simulates steps on the clusters that they describe.
 #include "costmodel/proto_file.h"
 #include "proto/cluster.pb.h"
 #include "sim/cluster/cluster_proto.h"

@@ -1,4 +1,4 @@
-// Tables of measured collectives, and what the shipped model says to their rows.
+// Reads tables of measured collectives, and asks the shipped network model for their rows.
 #include "costmodel/network/collective_table.h"
 
 #include "costmodel/device_catalogue.h"

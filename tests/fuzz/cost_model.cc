@@ -1,4 +1,4 @@
-// Cost models that fit wrote, and what they say to a few ops.
+// Reads cost models in the form in which `fit` writes them, and asks them for a few ops.
 #include <cmath>
 
 #include "costmodel/device_catalogue.h"

@@ -1,4 +1,4 @@
-// Catalogues of devices.
+// Reads catalogues of GPU types.
 #include "costmodel/device_catalogue.h"
 
 #include "tests/fuzz/fuzzing.h"

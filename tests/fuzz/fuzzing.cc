@@ -5,7 +5,8 @@
 namespace stagecraft::fuzz {
 namespace {
 
-// A sentence quotes what is wrong, cut to a readable length; it never holds a whole file.
+// The most bytes of a sentence: it quotes what is wrong, cut to a readable length, and never a
+// whole file.
 constexpr size_t kMostBytesOfASentence = 4096;
 
 std::atomic<int64_t> accepted = 0;

@@ -1,6 +1,6 @@
-// What every fuzz target shares. A target reads bytes that somebody else wrote, as
-// the program would. The reader may refuse them with an InputError and in no other way:
-// whatever else comes out ends the process, which is how fuzzers see a finding.
+// What all fuzz targets share. A target reads bytes from outside in the way that the program does.
+// The reader may refuse them with an InputError and in no other way: any other exception ends the
+// process, which fuzzers count as a finding.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +10,21 @@
 
 #include "costmodel/check.h"
 
-// One target defines it; libFuzzer and replay_main.cc call it. Always 0.
+// Each target defines this function, which libFuzzer and replay_main.cc call. Returns 0.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace stagecraft::fuzz {
 
-// So many inputs, since the process began, that a reader accepted.
+// Return and increment the number of inputs that a reader has accepted since the process began.
 int64_t AcceptedInputs();
 void CountAccepted();
 
-// Ends the process where the sentence of an error is empty or no one would read to its end.
+// Ends the process if the sentence of an error is empty or too long to be read.
 void CheckSentence(std::string_view sentence);
 
 inline std::string Text(const uint8_t* data, size_t size) { return std::string(data, data + size); }
 
-// Whether `read` accepts what it is about.
+// Whether `read` accepts its input, that is, throws no InputError.
 template <typename Read>
 bool Accepts(const Read& read) {
   try {
@@ -36,8 +36,8 @@ bool Accepts(const Read& read) {
   return true;
 }
 
-// The same, tried in every format that structured files have, since an input does not say which
-// format it is meant to be. `read` takes the name of a file with that extension.
+// Whether `read` accepts its input in any of the formats of structured files, since an input does
+// not say which one it is meant to be. `read` gets an extension and the name of a file that has it.
 template <typename Read>
 bool AcceptsInSomeFormat(const Read& read) {
   bool is_accepted = false;

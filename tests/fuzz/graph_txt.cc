@@ -1,4 +1,5 @@
-// graph.txt of PipeDream's profiler; what it describes is simulated.
+// Reads files graph.txt of PipeDream's profiler, and simulates steps of the workloads that they
+// describe.
 #include "sim/workload/readers/graph_txt.h"
 
 #include "tests/fuzz/fuzzing.h"

@@ -1,4 +1,4 @@
-// config.json of Hugging Face; what it describes is simulated.
+// Reads files config.json of Hugging Face, and simulates steps of the networks that they describe.
 #include "sim/workload/readers/hf_config.h"
 
 #include "tests/fuzz/fuzzing.h"

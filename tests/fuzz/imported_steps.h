@@ -1,4 +1,5 @@
-// What targets of importers share: the cluster that an importer describes is simulated.
+// What the targets of importers share: steps are simulated on the cluster that an importer
+// describes.
 #pragma once
 
 #include "sim/cluster/cluster_proto.h"
@@ -8,13 +9,13 @@
 
 namespace stagecraft::fuzz {
 
-// Whether `import` accepts what it is about, and its ImportedCluster is one.
+// Whether `import` accepts its input; if it does, simulates steps on its ImportedCluster.
 template <typename Import>
 bool AcceptsImport(const Import& import) {
   return Accepts([&] { SimulateCluster(ClusterFromProto(import().cluster, "imported")); });
 }
 
-// Options for a matrix or a tree of devices that does not name them: they are of one kind.
+// Returns options for a matrix or a tree of devices without names: all are of one GPU type.
 inline ImportOptions OfOneKind() {
   ImportOptions options;
   options.gpu = "h100-sxm";

@@ -1,4 +1,4 @@
-// Kubernetes' list of nodes; the cluster that it describes is simulated.
+// Reads Kubernetes' lists of nodes, and simulates steps on the clusters that they describe.
 #include "tools/import/kubernetes_nodes.h"
 
 #include "tests/fuzz/imported_steps.h"

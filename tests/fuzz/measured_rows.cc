@@ -1,4 +1,4 @@
-// Tables of measured rows, as validate reads them, and what is predicted of their rows.
+// Reads tables of measured rows, as `validate` does, and predicts their rows.
 #include <cmath>
 
 #include "costmodel/analytical_model.h"
@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stagecraft;
-  constexpr int64_t kMost = 64;  // devices, layers and samples, where a row is predicted
+  constexpr int64_t kMost = 64;  // the most devices, layers or samples of a row that is predicted
   const std::string text = fuzz::Text(data, size);
   const auto read = [&] {
     const AnalyticalModel model;

@@ -15,8 +15,8 @@ constexpr size_t kMostBytes = size_t{64} << 10;
 constexpr int64_t kMostChanges = 4;
 constexpr int64_t kMostRepeatedBytes = 64;
 
-// Signs, limits of the types that numbers are read into, what is next to these, what is not
-// a number, and sizes in a unit a thousand or a million times too large or too small.
+// Signs, limits of the types of numbers and their neighbours, what is not a number, and sizes that
+// are a thousand or a million times too large or too small for their unit.
 constexpr std::array<std::string_view, 32> kNumbers = {"0",
                                                        "1",
                                                        "2",
@@ -64,7 +64,7 @@ const T& OneOf(std::span<const T> choices, Random& random) {
   return choices[Below(choices.size(), random)];
 }
 
-// The longest runs of characters that `belongs` takes.
+// Returns the longest runs of characters that `belongs` accepts.
 template <typename Belongs>
 std::vector<Part> RunsOf(std::string_view text, const Belongs& belongs) {
   std::vector<Part> runs;
@@ -88,7 +88,7 @@ std::vector<Part> Words(std::string_view text) {
   return RunsOf(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
-// The lines of a text, each with its line break.
+// Returns the lines of a text, each with its line break.
 std::vector<Part> Lines(std::string_view text) {
   std::vector<Part> lines;
   for (size_t begin = 0; begin < text.size();) {

@@ -1,4 +1,4 @@
-// Mutator: new inputs for a reader, made of old ones.
+// Mutator: makes new inputs for a reader from old ones.
 #pragma once
 
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace stagecraft::fuzz {
 
-// One to four changes of one of `seeds` (at least one), each drawn with equal chance: bits
-// flipped, bytes removed or repeated, lines removed, repeated or exchanged, numbers replaced
-// by those that programs get wrong, words replaced by words of any seed, the end cut off. At
-// most 64 KiB. The same generator gives the same bytes.
+// Returns one of `seeds`, of which there must be at least one, with one to four random changes:
+// bits flipped, bytes inserted, removed or repeated, lines removed, repeated or exchanged, numbers
+// replaced by ones that programs often get wrong, words replaced by words of any seed, or the end
+// cut off. Makes at most 64 KiB. The same generator gives the same bytes.
 std::string Mutate(std::span<const std::string> seeds, Random random);
 
 }  // namespace stagecraft::fuzz

@@ -1,4 +1,4 @@
-// What nccl-tests print, as logs and as JSON, laid on a cluster.
+// Reads the output of nccl-tests, as logs and as JSON, for groups of a cluster.
 #include "costmodel/network/nccl_tests_log.h"
 
 #include "sim/cluster/cluster_spec.h"

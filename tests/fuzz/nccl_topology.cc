@@ -1,4 +1,4 @@
-// NCCL's topology XML; the cluster that it describes is simulated.
+// Reads NCCL's topology XML, and simulates steps on the clusters that it describes.
 #include "tools/import/nccl_topology.h"
 
 #include "tests/fuzz/imported_steps.h"

@@ -1,4 +1,4 @@
-// Constants of NCCL's cost model.
+// Reads constants of NCCL's cost model.
 #include "costmodel/nccl_proto.h"
 #include "costmodel/proto_file.h"
 #include "proto/nccl.pb.h"

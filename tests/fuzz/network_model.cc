@@ -1,4 +1,4 @@
-// Network models that fit wrote, and what they say to a collective.
+// Reads network models in the form in which `fit` writes them, and asks them for two collectives.
 #include "costmodel/network/network_model.h"
 
 #include "costmodel/device_catalogue.h"

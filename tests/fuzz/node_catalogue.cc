@@ -1,4 +1,4 @@
-// Catalogues of node types; a cluster of two of each is simulated.
+// Reads catalogues of node types, and simulates steps on a cluster of two nodes of each type.
 #include "sim/cluster/node_catalogue.h"
 
 #include "sim/cluster/cluster.h"

@@ -1,5 +1,5 @@
-// ONNX models, in ONNX's own bytes and in text that a mutation leaves more often whole; what
-// they describe is simulated.
+// Reads ONNX models, in ONNX's own bytes and in text, which more mutations leave readable, and
+// simulates steps of the workloads that they describe.
 #include "costmodel/proto_file.h"
 #include "proto/onnx_subset.pb.h"
 #include "sim/workload/readers/onnx_graph.h"

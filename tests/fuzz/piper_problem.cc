@@ -1,4 +1,4 @@
-// Piper's JSON; small problems are solved.
+// Reads Piper's JSON, and solves small problems.
 #include "search/partition/piper_problem.h"
 
 #include "search/partition/downsets.h"
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stagecraft;
-  constexpr int kMost = 16;  // devices, operators and micro-batches
+  constexpr int kMost = 16;  // devices, operators or micro-batches of a solved problem
   const std::string text = fuzz::Text(data, size);
   const auto read = [&] {
     const PiperProblem problem = ParsePiperProblem(text, "piper.json");

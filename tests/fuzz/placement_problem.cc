@@ -1,4 +1,4 @@
-// dnn-partitioning's JSON; small problems are solved.
+// Reads the JSON of dnn-partitioning, and solves small problems.
 #include "search/partition/placement_problem.h"
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stagecraft;
-  constexpr int kMost = 16;  // devices and operators
+  constexpr int kMost = 16;  // the most devices or operators of a problem that is solved
   const std::string text = fuzz::Text(data, size);
   const auto read = [&] {
     const PlacementProblem problem = ParsePlacementProblem(text, "problem.json");

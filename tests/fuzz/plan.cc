@@ -1,5 +1,5 @@
-// Plan files, for a decoder and for a mixture of experts on two nodes; what they describe is
-// simulated.
+// Reads plan files, for a decoder and for a mixture of experts on two nodes, and simulates steps of
+// the plans that they describe.
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
 #include "sim/cluster/cluster_spec.h"

@@ -1,11 +1,11 @@
-// Replays the seeds of a fuzz target and so many mutations of them through the target,
-// without a fuzzer's runtime:
+// Replays the seeds of a fuzz target, and a number of mutations of them, through the target,
+// without the runtime of a fuzzer:
 //
-//   NAME_replay_test SEEDS COUNT [SEED]   every file of the folder SEEDS, then COUNT mutations
-//   NAME_replay_test FILE...              these files alone
+//   NAME_replay_test SEEDS COUNT [SEED]   all files of the folder SEEDS, then COUNT mutations
+//   NAME_replay_test FILE...              only these files
 //
-// An input that ends the process, or takes more than kMostSeconds of it, is written to
-// "crash-NUMBER" in the folder of the test's outputs, or the working directory.
+// An input that ends the process, or takes more than kMostSeconds of CPU time, is written to
+// "crash-NUMBER" in the folder of the test's outputs, or in the working directory if there is none.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -32,10 +32,11 @@ namespace {
 
 constexpr int kMostSeconds = 5;
 constexpr rlim_t kMostMemory = rlim_t{2} << 30;
-// A reader that accepts less is given inputs that never reach what is behind it.
+// At least one mutation in this many must be accepted; otherwise too few inputs reach the code
+// behind the reader.
 constexpr int64_t kInputsForEachAccepted = 100;
 
-// What the handler of signals writes down.
+// The input that the signal handler writes to crash_path.
 const std::string* current_input = nullptr;
 char crash_path[4096];
 
@@ -43,7 +44,7 @@ void WriteMessage(const char* text) {
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0) _exit(1);
 }
 
-// Only what a handler of signals may do.
+// The signal handler, which may call only functions that are safe in one.
 void WriteInputAndEnd(int signal) {
   const int file = open(crash_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (file >= 0 && current_input != nullptr) {
@@ -65,8 +66,8 @@ void CatchEnds() {
   }
 }
 
-// AddressSanitizer reserves more addresses than there is memory. gcc and clang say in different
-// ways that it is there.
+// AddressSanitizer reserves more addresses than kMostMemory. gcc and clang tell in different ways
+// that it is in use.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kReservesAddresses = true;
 #elif defined(__has_feature)
@@ -81,7 +82,7 @@ void LimitMemory() {
   setrlimit(RLIMIT_AS, &limit);
 }
 
-// Limits the CPU time of the process, not the time on the wall, so that a slow run on a loaded
+// Limits the CPU time of the process, not the wall-clock time, so that a slow run on a loaded
 // machine does not count as a hang.
 void StartTimer() {
   const itimerval limit = {{0, 0}, {kMostSeconds, 0}};
@@ -111,7 +112,7 @@ std::vector<std::string> ReadSeeds(const std::filesystem::path& folder) {
   return seeds;
 }
 
-// Every seed is a sound file, which its reader accepts.
+// Runs all seeds; returns false unless their reader accepts every one, since seeds are sound files.
 bool RunSeeds(const std::vector<std::string>& seeds) {
   for (const std::string& seed : seeds) {
     const int64_t before = AcceptedInputs();

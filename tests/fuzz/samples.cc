@@ -1,4 +1,4 @@
-// Measured samples: tables of every kind that is known, gzipped ones too, and messages.
+// Reads measured samples: tables of every known kind, gzipped ones too, and messages.
 #include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/proto_file.h"

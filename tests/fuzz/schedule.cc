@@ -1,4 +1,4 @@
-// Schedules; those without a circle are run.
+// Reads schedules, and runs those whose tasks do not wait for each other in a circle.
 #include "costmodel/proto_file.h"
 #include "proto/schedule.pb.h"
 #include "sim/engine/engine.h"

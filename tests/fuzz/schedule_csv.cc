@@ -1,4 +1,4 @@
-// Pipeline schedules of PyTorch; a decoder is run through them.
+// Reads pipeline schedules of PyTorch, and simulates a decoder with them.
 #include "sim/cluster/cluster_spec.h"
 #include "sim/pipeline/pytorch_csv.h"
 #include "sim/plan/plan.h"

@@ -19,10 +19,10 @@ namespace stagecraft::fuzz {
 namespace {
 
 constexpr int kMostLayers = 48;
-constexpr size_t kMostOperators = 400;  // of all kinds
+constexpr size_t kMostOperators = 400;  // of all kinds of layers together
 constexpr int kMostDevices = 32;
 constexpr int64_t kMostMicroBatches = 64;
-constexpr int kMostChunks = 16;  // of all stages
+constexpr int kMostChunks = 16;  // of all stages together
 constexpr int64_t kMostSequence = 4096;
 
 PlanDegrees DegreesOf(int stages, const Workload& workload, const Cluster& cluster) {

@@ -1,4 +1,4 @@
-// Simulated steps of small problems, and what holds of every one of them, however odd the
+// Simulates steps of small problems, and checks what must hold for every step, however odd the
 // input that described it.
 #pragma once
 
@@ -9,23 +9,24 @@
 
 namespace stagecraft::fuzz {
 
-// Whether a step takes milliseconds to simulate.
+// Whether the simulation of a step takes only milliseconds.
 bool IsSmall(const Workload& workload);
 bool IsSmall(const Cluster& cluster);
 bool IsSmall(const Plan& plan);
 
-// Throws std::logic_error where the step takes time and is one that FindEvaluationErrors() says
-// cannot be.
+// Throws std::logic_error if the step takes time and FindEvaluationErrors() finds that it cannot be
+// right.
 void CheckStep(const SimulatedStep& step, const Workload& workload, const Cluster& cluster);
 
-// Simulates with the analytical model where all three are small, then CheckStep(). The plan
-// must have no FindErrors().
+// If all three are small, simulates a step with the analytical model and passes it to CheckStep().
+// The plan must have no FindErrors().
 void Simulate(const Plan& plan, const Workload& workload, const Cluster& cluster);
 
-// Plans of one, and where they can be of two stages, on a cluster of two devices. Throws
-// InputError where that has none.
+// Simulates plans of one stage and, if the workload has enough layers, of two, on a cluster of two
+// devices. Throws InputError if there are no such plans.
 void SimulateWorkload(const Workload& workload);
-// Data-parallel plans of a small decoder of as many stages as go, 1, 2 and 4. Throws InputError.
+// Simulates plans of a small decoder with 1, 2 and 4 stages, as far as these divide the devices.
+// Throws InputError.
 void SimulateCluster(const Cluster& cluster);
 
 }  // namespace stagecraft::fuzz

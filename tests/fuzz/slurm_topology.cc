@@ -1,5 +1,5 @@
-// Slurm's topology.conf or topology.yaml and gres.conf, in one input: what is behind the line
-// kDivider is gres.conf. The cluster that they describe is simulated.
+// Reads Slurm's topology.conf or topology.yaml, and gres.conf, which follows it in the same input
+// after the line kDivider. Simulates steps on the clusters that they describe.
 #include "tools/import/slurm_topology.h"
 
 #include "tests/fuzz/imported_steps.h"

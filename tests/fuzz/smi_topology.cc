@@ -1,4 +1,5 @@
-// The matrix that nvidia-smi topo -m prints; the cluster that it describes is simulated.
+// Reads the matrix that nvidia-smi topo -m prints, and simulates steps on the clusters that it
+// describes.
 #include "tools/import/smi_topology.h"
 
 #include "tests/fuzz/imported_steps.h"

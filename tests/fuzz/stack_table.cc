@@ -1,4 +1,4 @@
-// Defaults of training stacks.
+// Reads tables of the defaults of training stacks.
 #include "tools/stacks/stack_table.h"
 
 #include "tests/fuzz/fuzzing.h"

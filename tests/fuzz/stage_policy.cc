@@ -1,4 +1,4 @@
-// Policies that search and partition learned.
+// Reads policies that `search` and `partition` have learned.
 #include "search/partition/stages/stage_policy.h"
 
 #include "tests/fuzz/fuzzing.h"

@@ -1,4 +1,4 @@
-// JSON and YAML as such, before anyone asks what they say.
+// Reads JSON and YAML as such, whatever they mean.
 #include <nlohmann/json.hpp>
 
 #include "costmodel/json_to_proto.h"

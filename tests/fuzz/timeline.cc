@@ -1,4 +1,4 @@
-// Timelines, as compare reads them: one against itself, and as a trace.
+// Reads timelines, as `compare` does, compares each with itself, and shows it as a trace.
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "sim/analysis/schedule_difference.h"
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CHECK(!FindDifference(record.schedule, record.schedule));
     const TimelineComparison comparison = CompareTimelines(record, record);
     CHECK(comparison.step.predicted == comparison.step.measured);
-    RequireSound(comparison, name);  // throws what is no InputError
+    RequireSound(comparison, name);  // throws another exception than InputError if it is not
     MakeTraceView(
         {.schedule = record.schedule, .timeline = record.timeline, .op_times = &record.op_times});
   };

@@ -1,4 +1,4 @@
-// Traces, as check reads them: Chrome's JSON and Perfetto's packets.
+// Reads traces, as `check` does: Chrome's JSON and Perfetto's packets.
 #include "tests/fuzz/fuzzing.h"
 #include "tools/trace/check_trace.h"
 

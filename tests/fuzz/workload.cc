@@ -1,4 +1,4 @@
-// Workload files; what they describe is simulated.
+// Reads workload files, and simulates steps of the workloads that they describe.
 #include "costmodel/proto_file.h"
 #include "proto/workload.pb.h"
 #include "sim/workload/workload_proto.h"

@@ -16,12 +16,12 @@ using nlohmann::json;
 constexpr double kRounding = 1e-9;  // relative
 constexpr size_t kLeastOfASentence = 16;
 
-// Numbers whose keys end so are times, rates and sizes.
+// Endings of the keys of times, rates and sizes.
 constexpr std::array<std::string_view, 8> kAmounts = {"_ms", "_ns",  "_s",     "_per_s",
                                                       "_us", "_gib", "_bytes", "_usd"};
-// These are differences, or what comes before a start.
+// A key that contains one of these belongs to a difference, which may be negative.
 constexpr std::array<std::string_view, 4> kSigned = {"difference", "error", "change", "gain"};
-// Keys whose values tell how fast the machine was, so they may be anything.
+// Keys of values that depend on the machine's speed, so that they differ from run to run.
 constexpr std::array<std::string_view, 6> kSpeeds = {"wall_ms",           "tasks_per_s", "seconds",
                                                      "evaluations_per_s", "evaluations", "curves"};
 
@@ -63,7 +63,8 @@ class ReportCheck {
     if (IsShare(key) && !(number >= 0 && number <= 1 + kRounding)) Say(path, value, "0 to 1");
   }
 
-  // Checks a step: that its parts add up, and its share of the GPUs' peak rate.
+  // Checks that the parts of a step add up to it, and checks its share of the peak rate and its
+  // memory.
   void CheckStep(const json& step, const std::string& path) {
     const double time = step.at("step_time_ms").get<double>();
     if (step.contains("breakdown_ms") && !step.contains("steady_state")) {
@@ -82,8 +83,8 @@ class ReportCheck {
     if (step.contains("memory") && step.contains("fits")) CheckMemory(step, path);
   }
 
-  // MFU and HFU of training in 8 bits are measured against the 16-bit peak, that of all other
-  // training against the peak of its format, which nothing exceeds.
+  // MFU and HFU are measured against the 16-bit peak for training in 8 bits, and otherwise against
+  // the peak of the training's format, which they cannot exceed.
   void CheckUse(const json& step, const std::string& path) {
     if (!step.contains("mfu") || step.at("mfu").is_null()) return;
     if (!step.contains("peak_share")) return Say(path, step.at("mfu"), "peak_share beside mfu");
@@ -124,7 +125,7 @@ class ReportCheck {
   std::vector<std::string> problems_;
 };
 
-// Words of a text that no report holds.
+// Returns a problem for each word of a text that no report may contain.
 std::vector<std::string> FindOddWords(const std::string& text) {
   std::vector<std::string> problems;
   std::string word;
@@ -156,7 +157,7 @@ void CheckSentence(const Outcome& outcome, bool may_be_several,
 void CheckRefused(const Args& words, const Outcome& outcome, std::vector<std::string>& problems) {
   const bool is_check = !words.empty() && words[0] == "check";
   if (!outcome.out.empty() && !is_check) problems.push_back("refused, but it wrote to stdout");
-  // Without a verb the program says which there are.
+  // Without a verb, the program lists the verbs in several lines.
   CheckSentence(outcome, /*may_be_several=*/is_check || words.empty(), problems);
 }
 

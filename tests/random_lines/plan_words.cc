@@ -10,7 +10,7 @@ namespace {
 struct NamedCluster {
   const char* spec;
   int devices;
-  const char* precision;  // that all its GPUs have
+  const char* precision;  // a format that all its GPU types have
 };
 
 constexpr NamedCluster kClusters[] = {{"h100-sxm:1x1", 1, "bf16"},
@@ -40,7 +40,7 @@ std::string Model(WordSource& words) {
                       "megatron:6x64x4", "opt-125m", "bloom-560m", "qwen2.5-0.5b"});
 }
 
-// A power of two, now and then another number.
+// Returns a power of two, now and then another number.
 int Degree(int most, WordSource& words) {
   if (words.Chance(4)) return words.Between(0, 9);
   int degree = 1;

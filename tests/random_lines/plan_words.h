@@ -5,13 +5,15 @@
 
 namespace stagecraft::random_lines {
 
-// A problem that is simulated in milliseconds. Number of devices, where it is known.
+// Adds a problem that can be simulated in milliseconds. Returns its number of devices; 0 if that is
+// not known.
 int AddProblem(WordSource& words);
 
-// Degrees, mostly such as go on so many devices (0: not known), schedule and switches.
+// Adds degrees, mostly ones that are possible on this number of devices (0: not known), a schedule
+// and switches.
 void AddPlan(int devices, WordSource& words);
 
-// What simulate and search both take: sharing, sizes, what overlaps.
+// Adds flags that `simulate` and `search` both take: sharing, sizes, overlap.
 void AddStep(WordSource& words);
 
 }  // namespace stagecraft::random_lines

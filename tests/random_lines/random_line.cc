@@ -195,8 +195,8 @@ void AddCompletion(WordSource& words) {
   words.Maybe(20, "--quiet");
 }
 
-// Verbs that measure this machine: draws only lines that are refused, which no change of a word
-// can make valid.
+// Verbs that measure this machine are only drawn in lines that are refused. No word of these is
+// changed afterwards, since that might make them valid.
 void AddRun(WordSource& words) {
   AddPlan(AddProblem(words), words);
   words.Add("--steps", words.OneOf({"0", "-1", "x"}));

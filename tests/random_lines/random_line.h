@@ -1,15 +1,15 @@
-// RandomLine: a command line of any verb, often one that the program answers.
+// RandomLine: a random command line of any verb, often one that the program answers.
 #pragma once
 
 #include "tests/random_lines/word_source.h"
 
 namespace stagecraft::random_lines {
 
-// Names of files are relative to the working directory; what is written goes to "out/". The
-// same generator gives the same line.
+// Returns a random command line. Names of files are relative to the working directory; output files
+// are in "out/". The same generator gives the same line.
 Args DrawLine(const Files& files, const Random& random);
 
-// Its words as a shell would take them.
+// Returns the words of a line as a shell takes them.
 std::string Quoted(const Args& words);
 
 }  // namespace stagecraft::random_lines

@@ -1,6 +1,6 @@
-// Seeded random command lines of every verb, on the seeds of the fuzz targets and mutations of
-// them. RANDOM_LINES says how many (500 where it is not set), RANDOM_LINES_SEED with which seed
-// (1). A line that ends the process is printed before it does.
+// Runs random command lines of every verb, on the seeds of the fuzz targets and mutations of them.
+// RANDOM_LINES is their number (500 if it is not set), RANDOM_LINES_SEED the seed (1). A line that
+// ends the process is printed before the end.
 #include <gtest/gtest.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ constexpr int kRepeatedOneOf = 10;
 constexpr int kLeastAnsweredPercent = 15;
 constexpr int kMostSeconds = 60;
 
-// What the handler of signals prints.
+// The line that the signal handler prints.
 std::string current_line;
 
 void PrintLineAndEnd(int) {
@@ -48,7 +48,7 @@ int64_t NumberFrom(const char* variable, int64_t otherwise) {
   return text == nullptr ? otherwise : std::stoll(text);
 }
 
-// The size of every file of a folder and when it was written, by name.
+// Returns, by name, the size of every file of a folder and the time at which it was written.
 std::map<std::string, std::pair<uintmax_t, fs::file_time_type>> StampsOf(const fs::path& folder) {
   std::map<std::string, std::pair<uintmax_t, fs::file_time_type>> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -72,7 +72,8 @@ class RandomLinesTest : public testing::Test {
     fs::current_path(folder_);
   }
 
-  // The files as they are in the repository, and an empty folder for outputs.
+  // Restores the files as they are in the repository, their mutations, and an empty folder for
+  // outputs.
   void Renew() const {
     fs::create_directories(folder_);
     for (const auto& entry : fs::directory_iterator(folder_)) fs::remove_all(entry);
@@ -82,7 +83,7 @@ class RandomLinesTest : public testing::Test {
       std::ofstream(folder_ / name, std::ios::binary) << text;
   }
 
-  // All of a kind, and as many mutations of them.
+  // Adds all files of a kind, and one mutation of each.
   void AddFiles(const fs::path& folder) {
     const std::string kind = folder.filename().string();
     std::vector<std::string> names, seeds;
@@ -99,7 +100,7 @@ class RandomLinesTest : public testing::Test {
     }
   }
 
-  // Whether it was answered.
+  // Runs and checks a line; returns whether it was answered.
   bool Check(const Args& words, bool is_repeated) {
     current_line = Quoted(words) + "\n";
     const itimerval limit = {{0, 0}, {kMostSeconds, 0}};

@@ -3,8 +3,8 @@
 namespace stagecraft::random_lines {
 namespace {
 
-// What people and scripts type where a number or a name is wanted. No number is a batch so
-// large that simulating it takes minutes.
+// What people and scripts type in place of a number or a name. None of the numbers is a batch that
+// would take minutes to simulate.
 const std::vector<std::string>& OddWords() {
   static const std::vector<std::string> words = {"",
                                                  "0",

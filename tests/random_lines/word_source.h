@@ -1,4 +1,4 @@
-// WordSource: random words of command lines, and the line that they make.
+// WordSource: draws random words, and collects them in a command line.
 #pragma once
 
 #include <initializer_list>
@@ -12,7 +12,7 @@
 
 namespace stagecraft::random_lines {
 
-// Names of files that a line may read, by what they are: "cluster", "plan", ...
+// Names of files that a line may read, by their kind: "cluster", "plan", ...
 using FilesByKind = std::map<std::string, std::vector<std::string>>;
 struct Files {
   FilesByKind sound;
@@ -21,10 +21,10 @@ struct Files {
 
 class WordSource {
  public:
-  // `files` outlives it.
+  // `files` must outlive the object.
   WordSource(const Files& files, Random random) : files_(files), random_(random) {}
 
-  // True so often.
+  // Returns true with this probability.
   bool Chance(int percent) { return random_.Integer(1, 100) <= percent; }
   int Below(size_t count) {
     return static_cast<int>(random_.Integer(0, static_cast<int64_t>(count) - 1));
@@ -48,7 +48,7 @@ class WordSource {
     words_.push_back(value);
   }
   void Add(const std::string& flag, int value) { Add(flag, std::to_string(value)); }
-  // So often.
+  // Adds the flag with this probability.
   void Maybe(int percent, const std::string& flag, std::initializer_list<const char*> values) {
     if (Chance(percent)) Add(flag, OneOf(values));
   }
@@ -56,7 +56,7 @@ class WordSource {
     if (Chance(percent)) Add(flag);
   }
 
-  // Makes one word wrong, or one too many or too few.
+  // Makes one word wrong, or the line one word too long or too short.
   void Spoil();
   Args Take() { return std::move(words_); }
 

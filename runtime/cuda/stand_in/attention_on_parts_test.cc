@@ -1,4 +1,4 @@
-// Attention on parts of a GPU, whatever cuDNN makes of their contexts.
+// Attention on parts of a GPU, however cuDNN treats the contexts of their streams.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kHalf = 64;
 
-// Two ranks, each with one attention.
+// Returns a schedule of two ranks, each with one attention.
 Schedule TwoAttentions() {
   Schedule::Builder builder;
   const OpId op =
@@ -32,8 +32,8 @@ Schedule TwoAttentions() {
   return builder.Build();
 }
 
-// Measures the attention of the first rank, on a GPU of 132 multiprocessors of which each rank
-// has this many.
+// Returns the time of the first rank's attention, on a GPU of 132 multiprocessors of which each of
+// the two ranks has this many.
 Duration Measure(const StandInGpu& gpu, int multiprocessors) {
   UseStandIn(gpu);
   const Schedule schedule = TwoAttentions();
@@ -73,7 +73,8 @@ TEST(AttentionOnPartsTest, IsRefusedBeforeAnythingRunsWhereCudnnTakesNoStreamOfA
       << error;
 }
 
-// Without the library there is no attention to refuse: unfused attention would not help.
+// Expects another error than AttentionRefused: without the library, unfused attention would not
+// help.
 void ExpectNoLibrary(const StandInGpu& gpu) {
   try {
     Measure(gpu, kHalf);
@@ -91,7 +92,7 @@ TEST(AttentionOnPartsTest, ALibraryThatIsMissingIsNoRefusalOfAttention) {
   ExpectNoLibrary(gpu);
 }
 
-TEST(AttentionOnPartsTest, NorIsOneThatMakesNoHandle) {
+TEST(AttentionOnPartsTest, ALibraryThatMakesNoHandleIsNoRefusalOfAttention) {
   StandInGpu gpu = PlayedGpu(false);
   gpu.fails = {"cudnnCreate", 1};
   ExpectNoLibrary(gpu);
@@ -104,13 +105,13 @@ TEST(AttentionOnPartsTest, IsCompiledOnceForAllRanksThatHaveTheirHandleInCommon)
   };
   EXPECT_EQ(calls(PlayedGpu(false), "cudnnCreate"), 1);
   EXPECT_EQ(calls(PlayedGpu(true), "cudnnCreate"), 1 + 2);
-  // The heuristic is asked for engines twice, for the part and for the GPU, and the plan for its
-  // workspace.
+  // The heuristic is asked for engines twice, for the part and for the whole GPU, and the plan for
+  // the size of its workspace.
   EXPECT_EQ(calls(PlayedGpu(false), "cudnnBackendGetAttribute"), 3);
   EXPECT_EQ(calls(PlayedGpu(true), "cudnnBackendGetAttribute"), 2 * 3);
 }
 
-// The part runs the kernel's blocks in turns.
+// The multiprocessors of the part take turns with the kernel's blocks.
 TEST(AttentionOnPartsTest, IsAKernelForTheWholeGpuWhereCudnnKnowsNoneForAPart) {
   const double half = Measure(PlayedGpu(false), kHalf).seconds();
   const double quarter = Measure(PlayedGpu(false), kHalf / 2).seconds();

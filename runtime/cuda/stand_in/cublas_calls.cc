@@ -1,4 +1,4 @@
-// cuBLASLt: GEMMs as durations; small ones are calculated.
+// cuBLASLt: GEMMs take their time; only small ones are calculated.
 #include <cublasLt.h>
 
 #include <cstring>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr int64_t kMostCalculated = int64_t{1} << 22;  // multiplications
 
-// What the opaque structs of cuBLASLt's headers contain here, besides Layout.
+// Besides Layout, what the opaque structs of cuBLASLt's headers contain here.
 struct Product {
   int32_t transposes[2] = {CUBLAS_OP_N, CUBLAS_OP_N};
   const float* scales[2] = {};
@@ -196,7 +196,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtM
   return CUBLAS_STATUS_SUCCESS;
 }
 
-// alpha is 1 and beta 0, as everywhere here.
+// Assumes that alpha is 1 and beta 0, as in all our calls.
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t described, const void*,
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
                               cublasLtMatrixLayout_t b_layout, const void*, const void*,

@@ -1,4 +1,4 @@
-// What the timer of ops says on the stand-in for a GPU, whose kernels take known times.
+// Times that the timer of ops measures on the stand-in for a GPU, whose kernels take known times.
 #include "runtime/cuda/cuda_timer.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// A kernel takes 2 us, and a nanosecond for each 3000 bytes that it moves: so much for 6 MB.
+// A kernel takes 2 us, and a nanosecond for each 3000 bytes that it moves: 4 us for 6 MB.
 constexpr Bytes kMoved(6'000'000);
 constexpr Duration kCall = 4_us;
 
@@ -31,7 +31,7 @@ void ExpectNear(Duration got, Duration want) {
   EXPECT_NEAR(got.ns(), want.ns(), kResolution);
 }
 
-// A graph starts 3 us after what is before it in its stream, which is no part of the time.
+// A graph starts 3 us after what precedes it in its stream; these do not count.
 TEST(CudaTimerTest, CallsTakeWhatTheirKernelsTakeWithoutTheStartOfTheirGraph) {
   ExpectNear(Time(CheckedGpu(), 1), kCall);
   ExpectNear(Time(CheckedGpu(), 100), 100 * kCall);

@@ -1,4 +1,4 @@
-// cuDNN's backend interface: attention as a duration, and random numbers in what it writes.
+// cuDNN's backend interface: attention takes its time, and writes random numbers.
 #include <cudnn.h>
 
 #include <cstdio>
@@ -23,7 +23,7 @@ using stagecraft::stand_in::Numbers;
 using stagecraft::stand_in::Work;
 
 struct cudnnContext {
-  CUgreenCtx part = nullptr;  // under which it was made
+  CUgreenCtx part = nullptr;  // the part whose context was current when it was made
   cudaStream_t stream = nullptr;
 };
 
@@ -48,7 +48,7 @@ size_t SizeOf(cudnnBackendAttributeType_t type) {
     case CUDNN_TYPE_BOOLEAN:
       return sizeof(bool);
     default:
-      return sizeof(int32_t);  // enumerations
+      return sizeof(int32_t);  // enumerators
   }
 }
 
@@ -56,7 +56,8 @@ bool IsPointer(cudnnBackendAttributeType_t type) {
   return type == CUDNN_TYPE_VOID_PTR || type == CUDNN_TYPE_HANDLE;
 }
 
-// Writes what attention may leave: logarithms of sums in 32 bits for rows, weighted values.
+// Writes numbers that attention may leave: for 32-bit outputs logarithms of sums, for others
+// weighted values.
 void WriteAnything(const Numbers& output) {
   constexpr float kMostLogarithm = 8;
   uint32_t state = 1;
@@ -67,7 +68,7 @@ void WriteAnything(const Numbers& output) {
   }
 }
 
-// What cudnnGetLastErrorString() says about the last call that failed.
+// The message of cudnnGetLastErrorString() about the last call that failed.
 thread_local std::string last_error;
 
 }  // namespace
@@ -102,7 +103,7 @@ const char* cudnnGetErrorString(cudnnStatus_t status) {
       return "CUDNN_STATUS_INTERNAL_ERROR";
   }
 }
-// cuDNN tells its last error once, and forgets it.
+// Like cuDNN's, tells the last error once and then forgets it.
 void cudnnGetLastErrorString(char* message, size_t most) {
   std::snprintf(message, most, "%s", std::exchange(last_error, {}).c_str());
 }
@@ -163,7 +164,7 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t descriptor) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-// There is one engine, which needs no workspace; for a part of a device cuDNN 9.19 knows none.
+// Returns the only engine, which needs no workspace; none for a part of a device, like cuDNN 9.19.
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t descriptor,
                                        cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t, int64_t wanted, int64_t* count,

@@ -28,7 +28,7 @@ int64_t CountOf(const Described& tensor) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
 }
 
-// What an operation reads and writes.
+// The tensors that an operation reads and writes.
 struct Operands {
   std::vector<const Described*> inputs;
   const Described* output = nullptr;

@@ -8,8 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// Whether failures of the function may go unnoticed, because it releases something or reads
-// sensors.
+// Whether failures of the function may go unnoticed, since it releases something or reads sensors.
 bool MayGoUnnoticed(const std::string& function) {
   for (const char* const part : {"Destroy", "Free", "Pop", "nvml"}) {
     if (function.find(part) != std::string::npos) return true;

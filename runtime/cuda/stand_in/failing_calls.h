@@ -1,4 +1,4 @@
-// Lets every call that a piece of work makes fail in turn.
+// FailEveryCall: does a piece of work again and again, each time with another call failing.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,14 @@
 
 namespace stagecraft {
 
-// Without a failure the work must report nothing and leave nothing behind. Then it is done as often
-// as it calls CUDA's functions, the driver's and those of libraries: each time it begins anew on
-// the GPU, one call fails, and the test fails unless the work reports it in a sentence, leaves
-// nothing behind and lets no gate run out, which on a GPU would hold it for seconds.
+// Without a failure the work must report nothing and leave nothing behind. Then it is repeated, as
+// often as it calls functions of CUDA, of the driver and of libraries: each time it starts again on
+// the GPU, one call fails, and the test fails unless the work reports that in a sentence, leaves
+// nothing behind and lets no gate run out, which on a GPU would hold it up for seconds.
 //
-// `error_of` does the work and returns what it says went wrong, or throws it; empty: nothing.
-// Failures of functions that release something or read sensors may go unnoticed, and for each
-// function in `unnoticed` exactly that number of calls does.
-// function in `unnoticed` exactly that many calls do.
+// `error_of` does the work and returns what it reports, or throws it; empty: nothing. Failures of
+// functions that release something or read sensors may go unnoticed, and so must, for each function
+// in `unnoticed`, exactly that number of calls.
 void FailEveryCall(const StandInGpu& gpu, const std::function<std::string()>& error_of,
                    const std::map<std::string, int>& unnoticed = {});
 

@@ -1,4 +1,4 @@
-// A run in which any one call fails, of CUDA's, cuBLASLt's, cuDNN's, NVML's or the driver's.
+// Runs in which one call fails, any one of CUDA's, cuBLASLt's, cuDNN's, NVML's or the driver's.
 #include "runtime/cuda/stand_in/failing_calls.h"
 
 #include <gtest/gtest.h>
@@ -19,14 +19,15 @@ namespace {
 
 constexpr int kPart = 64;
 
-// A cache so small that operands, which go round in three of it, are few.
+// A GPU with a cache so small that operands, which rotate through three times its size, are few.
 StandInGpu PlayedGpu() {
   StandInGpu gpu = CheckedGpu();
   gpu.cache = 1 << 16;
   return gpu;
 }
 
-// Where the driver captures nothing on a part, the run goes on and says so of its device.
+// Returns what a run tells about its devices: if the driver can capture nothing on a part, the run
+// goes on and says so.
 std::string WhatIsToldBy(const CudaRunResult& result) {
   for (const std::string& device : result.devices) {
     if (device.find("one by one") != std::string::npos) return device;
@@ -34,7 +35,7 @@ std::string WhatIsToldBy(const CudaRunResult& result) {
   return "";
 }
 
-// Two stages on two parts, with attention and memory that passes hold.
+// Runs two stages on two parts, with attention and memory that passes hold.
 std::string RunTwoStages() {
   TwoStages pipeline(2, 64, true);
   const Schedule schedule = pipeline.builder.Build();
@@ -59,12 +60,12 @@ std::string RunOneLayer() {
       RunOnCuda({.schedule = &schedule, .places = {{0, 0}}, .process = {}, .steps = {{1}, {1}}}));
 }
 
-// Each rank waits for its stream once more when it goes. By then results are there.
+// Each rank waits for its stream once more when it is destroyed, after the results have been read.
 constexpr const char* kLastWait = "cudaStreamSynchronize";
 
-// Failures that go unnoticed in a run on two parts. Where cuDNN cannot be asked for kernels for a
-// part, or knows none, the whole GPU's are taken: one call of each function fails unnoticed for
-// each plan that is compiled.
+// Returns the failures that go unnoticed in a run on two parts. If cuDNN cannot be asked for
+// kernels for a part, or knows none, those for the whole GPU are taken: for each plan that is
+// compiled, one call of each function fails unnoticed.
 std::map<std::string, int> UnnoticedOnParts(int plans) {
   return {{kLastWait, 2}, {"cudnnBackendSetAttribute", plans}, {"cudnnBackendFinalize", plans}};
 }
@@ -75,10 +76,10 @@ TEST(FailingCallsTest, WhicheverFailsARunOnPartsEndsWithASentenceAndLeavesNothin
   FailEveryCall(PlayedGpu(), RunTwoStages, UnnoticedOnParts(1));
 }
 
-TEST(FailingCallsTest, SoItDoesWhereCudnnComparesContexts) {
+TEST(FailingCallsTest, ARunOnPartsDoesSoEvenIfCudnnComparesContexts) {
   StandInGpu gpu = PlayedGpu();
   gpu.cudnn_compares_contexts = true;
-  constexpr int kPlans = 2;  // one for each part, which has a handle of its own
+  constexpr int kPlans = 2;  // one for each part, since each has a handle of its own
   FailEveryCall(gpu, RunTwoStages, UnnoticedOnParts(kPlans));
 }
 

@@ -1,4 +1,4 @@
-// GPUs that are looked for, and parts that are measured, while any one call fails.
+// The search for GPUs and the measurement of parts, while any one call fails.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// An op timer of which any one call fails.
+// An op timer in which any one call fails.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -16,12 +16,12 @@
 namespace stagecraft {
 namespace {
 
-// The cache is so large that few reads of it wake the GPU up, and operands are larger, so that
-// there are two blocks of each. Nothing is really read.
+// The cache is so large that a few reads of its size wake the GPU up. Operands are so much larger
+// that there is one block of each. Nothing is really read.
 constexpr size_t kCache = size_t{1} << 30;
 constexpr int64_t kOperands = int64_t{3} << 30;
 
-// Returns an op of each family, whose operands take three caches or more.
+// Returns an op of each family, whose operands take at least three times the size of the cache.
 std::vector<ProfileCase> CasesOfAllFamilies() {
   constexpr DType kType = DType::kBf16;
   constexpr int64_t kSide = 1 << 15, kWidth = 4096, kTokens = 1 << 16;
@@ -44,7 +44,7 @@ std::vector<ProfileCase> CasesOfAllFamilies() {
           {Op::Collective(OpKind::kSendRecv, bytes, {}), std::string(kHostToDevice)}};
 }
 
-// Times an op of each family, and returns the reason where one is refused.
+// Times an op of each family; returns the reason if one is refused.
 std::string TimeAll(const GpuPart& part) {
   const std::unique_ptr<OpTimer> timer = MakeCudaOpTimer(0, "profile", part);
   for (const ProfileCase& one : CasesOfAllFamilies()) {
@@ -68,11 +68,12 @@ TEST(FailingTimerTest, WhicheverFailsOnAWholeGpuIsToldAndNothingIsLeft) {
   FailEveryCall(PlayedGpu(), [] { return TimeAll({}); });
 }
 
-TEST(FailingTimerTest, SoItIsOnAPart) {
+TEST(FailingTimerTest, WhicheverFailsOnAPartIsToldAndNothingIsLeft) {
   StandInGpu gpu = PlayedGpu();
   gpu.cudnn_compares_contexts = true;
-  // Where cuDNN cannot be asked for kernels for the part, or knows none, the whole GPU's are
-  // taken: one call of each fails unnoticed for each plan that is compiled, forward and backward.
+  // If cuDNN cannot be asked for kernels for the part, or knows none, those for the whole GPU are
+  // taken: for each plan that is compiled, forward and backward, one call of each function fails
+  // unnoticed.
   FailEveryCall(gpu,
                 [] {
                   return TimeAll({.multiprocessors = {64, 68}, .part = 1});

@@ -11,7 +11,7 @@ namespace stagecraft {
 namespace stand_in {
 namespace {
 
-// A program that leaves something behind has failed, whatever exit code it returns.
+// Ends a program that leaves something behind with this exit code, whatever code it returns.
 constexpr int kExitLeaks = 97;
 void RefuseLeaks() {
   const std::vector<std::string> leaks = StandInLeaks();

@@ -1,4 +1,4 @@
-// Handles and LibraryObjects: what CUDA and its libraries made for the program and still know.
+// Handles and LibraryObjects: the objects of the program in CUDA and its libraries that are alive.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace stagecraft::stand_in {
 
-// Owns the objects of one type that are alive; the program knows them by their addresses.
+// Owns the living objects of one type; the program knows them by their addresses.
 template <typename Object>
 class Handles {
  public:
@@ -22,7 +22,8 @@ class Handles {
     alive_.emplace(handle, std::move(made));
     return handle;
   }
-  // Ends the program unless the object is alive; `what`, as in "an event", begins the sentence.
+  // Returns the object of a handle. Ends the program unless it is alive; `what`, such as "an
+  // event", begins the sentence.
   Object& Get(Object* handle, const char* what) const {
     if (!alive_.contains(handle)) {
       BreakContract(std::string(what) + " is used that is not there, or no more");
@@ -39,8 +40,8 @@ class Handles {
   std::map<const Object*, std::unique_ptr<Object>> alive_;
 };
 
-// Owns the objects, of any type, that libraries made for the program and that are alive. `what`
-// names their kind in sentences: "cuDNN handle".
+// Owns the living objects, of any type, that libraries made for the program. `what` names their
+// kind in sentences: "cuDNN handle".
 class LibraryObjects {
  public:
   template <typename Object>
@@ -51,9 +52,9 @@ class LibraryObjects {
   }
   // Ends the program unless the object is alive and of this kind.
   void Check(const void* object, const char* what) const;
-  // Does the same check, and destroys the object.
+  // Makes the same check, and destroys the object.
   void Destroy(const void* object, const char* what);
-  // The number of objects alive, by kind.
+  // Returns the number of living objects, by kind.
   std::map<std::string, size_t> counts() const;
 
  private:

@@ -1,4 +1,4 @@
-// Heap: the memory of GPUs, really allocated, and which of it is alive.
+// Heap: the memory of GPUs, which is really allocated, and which of it is alive.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,20 @@
 
 namespace stagecraft::stand_in {
 
-// Ends the program where CUDA's behaviour would be undefined.
+// Ends the program with a sentence, in cases in which CUDA's behaviour is undefined.
 [[noreturn]] void BreakContract(const std::string& sentence);
 
-// Pages are allocated when they are written: the memory of a GPU may be larger than the host's.
+// The system allocates pages when they are written, so the memory of a GPU may be larger than the
+// host's.
 class Heap {
  public:
   enum class Kind { kDevice, kPinned, kPool };
 
-  // The memory `is_alive` from now on, or from Revive() on.
+  // Allocates memory that is alive from now on, or from Revive() on if `is_alive` is false.
   std::byte* Allocate(size_t bytes, Kind kind, bool is_alive = true);
   void Revive(const void* memory) { Find(memory).is_alive = true; }
-  // Memory of a pool is freed in two steps: the host gives it back when it queues the call, and it
-  // is released when the stream comes to that call.
+  // Memory of a pool is freed in two steps: it is given back when the host queues the call, and
+  // released when the stream reaches that call.
   void GiveBack(const void* memory);
   void Release(const void* memory);
 
@@ -30,8 +31,8 @@ class Heap {
   bool IsPinned(const void* memory) const;
   bool IsOfKind(const void* memory, Kind kind) const;
   size_t BytesOf(const void* memory) const { return blocks_.at(Address(memory)).bytes; }
-  // The beginning of the block that contains all of the range, alive or not; nullptr: no block
-  // does.
+  // Returns the beginning of the block that contains all of the range, alive or not; nullptr if no
+  // block does.
   const std::byte* BlockOf(const Range& range) const;
   // Whether all of the range lies in one living block.
   bool IsAlive(const Range& range) const;

@@ -1,4 +1,4 @@
-// What nvcc makes of <<<>>>: kernels that were registered, and their launches.
+// The functions that nvcc calls for <<<>>>: registration and launches of kernels.
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -21,14 +21,14 @@ struct Configuration {
 };
 thread_local Configuration the_configuration;
 
-// The names of kernels, by the address of the function that the host calls to launch them.
-// Filled before main() begins.
+// The names of kernels, by the address of the host function that launches them. Filled before
+// main() begins.
 std::map<const void*, std::string>& NamesOfKernels() {
   static auto& names = *new std::map<const void*, std::string>;
   return names;
 }
 
-// "RunRows<Softmax>", without namespaces and arguments.
+// Returns the name of a kernel without namespaces and arguments: "RunRows<Softmax>".
 std::string ShortName(const char* mangled) {
   int status = 0;
   char* const full = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);

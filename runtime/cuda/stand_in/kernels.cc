@@ -32,7 +32,7 @@ Range RangeOf(const Number* numbers, int64_t count) {
           static_cast<size_t>(std::max<int64_t>(0, count)) * sizeof(Number)};
 }
 
-// A kernel whose time follows from what it touches.
+// Returns a kernel whose time follows from the bytes that it touches.
 Work Moving(const Launch& launch, std::string name, std::vector<Range> touched,
             std::function<void()> effect) {
   double bytes = 0;
@@ -44,7 +44,7 @@ Work Moving(const Launch& launch, std::string name, std::vector<Range> touched,
       .effect = std::move(effect)};
 }
 
-// The same as in random_fill.cu.
+// The same function as in random_fill.cu.
 float RandomAt(uint64_t seed, int64_t index) {
   uint64_t z = seed + (static_cast<uint64_t>(index) + 1) * 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;

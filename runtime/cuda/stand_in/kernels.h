@@ -1,4 +1,4 @@
-// KernelModel: what a kernel of ours does, and how long it takes, on a GPU that is not there.
+// KernelModel: what one of our kernels does, and how long it takes, on the GPU that is played.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace stagecraft::stand_in {
 
 struct Launch {
   int64_t blocks = 1, threads = 1;
-  std::vector<int> multiprocessors;  // on which it may run
-  int of_gpu = 1;                    // how many the GPU has
+  std::vector<int> multiprocessors;  // those on which it may run
+  int of_gpu = 1;                    // number of multiprocessors of the GPU
 };
 
-// Rates of the GPU that is played; a part has its multiprocessors' share of them. Nothing else is
-// modelled: a kernel's time is its start and what it moves, or calculates. What libraries calculate
-// is spread over as many multiprocessors as the kernel was chosen for, which take turns if there
-// are fewer.
+// Rates of the played GPU; a part has its multiprocessors' share of them. Nothing else is modelled:
+// a kernel takes its start, and the time of the bytes that it moves or of what it calculates. The
+// work of libraries is spread over as many multiprocessors as their kernel was chosen for, which
+// take turns if there are fewer.
 constexpr Nanoseconds kKernelStart = 2'000;
 constexpr double kBytesPerNanosecond = 3000;  // of all multiprocessors together
 constexpr double kFlopsPerNanosecond = 700e3;
@@ -27,11 +27,11 @@ Nanoseconds TimeToCalculate(double flops, int multiprocessors, int of_gpu, int c
 
 struct KernelModel {
   std::string_view name;  // "Sum", "RunRows<Softmax>"
-  // Takes the arguments to which a launch points.
+  // Makes the work of a launch, which points to these arguments.
   Work (*bind)(const Launch& launch, void** arguments);
 };
 
-// nullptr for a kernel that has none.
+// Returns the model of a kernel; nullptr if it has none.
 const KernelModel* FindKernel(std::string_view name);
 
 }  // namespace stagecraft::stand_in

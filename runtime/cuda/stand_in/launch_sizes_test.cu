@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// The stand-in knows a kernel of this name.
+// A kernel with the name of one that the stand-in knows.
 __global__ void Spin(int64_t) {}
 
 cudaError_t Launch(unsigned blocks, unsigned threads, size_t shared = 0) {

@@ -1,4 +1,4 @@
-// What the stand-in takes for the contracts of cuBLASLt and cuDNN.
+// The contracts of cuBLASLt and cuDNN that the stand-in enforces.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ ProfileCase Attention() {
           std::string(kAttention)};
 }
 
-// The number of leaks that name objects of this kind.
+// Returns the number of leaks that name objects of this kind.
 int CountOf(const std::string& kind) {
   const std::vector<std::string> leaks = StandInLeaks();
   return static_cast<int>(std::count_if(leaks.begin(), leaks.end(), [&](const std::string& leak) {
@@ -32,7 +32,7 @@ int CountOf(const std::string& kind) {
 TEST(LibraryContractsTest, AnOpOfALibraryThatIsNotDestroyedIsALeak) {
   struct OpOfLibrary {
     ProfileCase one;
-    std::vector<std::string> kinds;  // of the objects that it holds
+    std::vector<std::string> kinds;  // kinds of the objects that it holds
   };
   UseStandIn({});
   for (const auto& [one, kinds] :

@@ -13,7 +13,7 @@ namespace stand_in {
 namespace {
 
 struct Library {
-  std::string_view prefix;  // of its file's name
+  std::string_view prefix;  // of the name of its file
   std::span<const LibraryFunction> (*functions)();
 };
 constexpr Library kLibraries[] = {{"libcublasLt.so.", CublasFunctions},

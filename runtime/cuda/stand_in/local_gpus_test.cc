@@ -1,4 +1,4 @@
-// What is found out about a GPU and its parts on the stand-in for a GPU.
+// What the program finds out about a GPU and its parts, on the stand-in for a GPU.
 #include "runtime/cuda/local_gpus.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<int> kHalves = {64, 64};
 
-// On the stand-in a copy takes 2 us and a nanosecond for each 1400 bytes.
+// A copy on the stand-in takes 2 us and a nanosecond for each 1400 bytes.
 TEST(LocalGpusTest, ACopyBetweenPartsTakesTheDevicesTimeHoweverSlowTheHostIs) {
   for (const int call_nanoseconds : {1'500, 10'000}) {
     StandInGpu gpu = CheckedGpu();
@@ -26,7 +26,7 @@ TEST(LocalGpusTest, ACopyBetweenPartsTakesTheDevicesTimeHoweverSlowTheHostIs) {
   }
 }
 
-TEST(LocalGpusTest, WhatOneNameOfTheManagementLibraryWouldSayIsAllThatIsUnknownWithoutIt) {
+TEST(LocalGpusTest, AFunctionThatTheManagementLibraryLacksLeavesOnlyItsOwnAnswerUnknown) {
   StandInGpu gpu = CheckedGpu();
   gpu.missing = {"nvmlDeviceGetFieldValues", "nvmlDeviceGetMaxPcieLinkWidth"};
   UseStandIn(gpu);

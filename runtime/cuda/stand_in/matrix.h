@@ -1,4 +1,4 @@
-// Matrix: numbers in memory as cuBLASLt lays them out.
+// Matrix: numbers in memory, in the layouts of cuBLASLt.
 #pragma once
 
 #include <library_types.h>
@@ -16,12 +16,12 @@ struct Layout {
   cudaDataType type;
   int64_t rows, columns;
   int64_t stride;            // from one column to the next
-  int64_t batch = 1;         // matrices
+  int64_t batch = 1;         // number of matrices
   int64_t batch_stride = 0;  // from one matrix to the next
 };
 
-// An operand or a result with the rows and columns that it has in its GEMM: those of the layout, or
-// exchanged if the GEMM takes it transposed.
+// An operand or a result, with the rows and columns that it has in its GEMM: those of the layout,
+// or the other way round if the GEMM takes it transposed.
 struct Matrix {
   Layout layout;
   Numbers numbers;
@@ -33,7 +33,7 @@ struct Matrix {
         is_transposed(transposed) {}
   int64_t rows() const { return is_transposed ? layout.columns : layout.rows; }
   int64_t columns() const { return is_transposed ? layout.rows : layout.columns; }
-  // The place of an element in `numbers`.
+  // Returns the index of an element in `numbers`.
   int64_t Index(int64_t batch, int64_t row, int64_t column) const {
     if (is_transposed) std::swap(row, column);
     return batch * layout.batch_stride + column * layout.stride + row;

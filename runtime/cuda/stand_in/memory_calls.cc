@@ -9,10 +9,11 @@ using stagecraft::stand_in::Work;
 
 namespace {
 
-// A copy takes a latency, in nanoseconds, and its bytes over a rate, in bytes per nanosecond.
+// The time of a copy is a latency, in nanoseconds, plus its bytes over a rate, in bytes per
+// nanosecond.
 constexpr int64_t kCopyLatency = 2'000, kHostLatency = 8'000;
 constexpr double kDeviceRate = 1400, kHostRate = 50;
-// The largest answer, in bytes, that a program asks a GPU for.
+// The most bytes that a program reads as an answer of the GPU.
 constexpr size_t kMostOfAnswer = 1 << 14;
 
 cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
@@ -26,7 +27,7 @@ cudaError_t AllocateAs(void** memory, size_t bytes, Heap::Kind kind) {
   return cudaSuccess;
 }
 
-// Waits for the GPU, as CUDA's function does.
+// Frees memory. Waits for the GPU, as CUDA's function does.
 void FreeAs(void* memory, Heap::Kind kind) {
   if (memory == nullptr) return;
   Gpu& gpu = Gpu::Get();
@@ -45,7 +46,8 @@ Range RangeOf(const void* memory, size_t bytes) {
   return {static_cast<const std::byte*>(memory), bytes};
 }
 
-// Memory of the host that is not pinned is read before the call returns, and written before.
+// Copies memory. Host memory that is not pinned is read before the call returns, or written before
+// it returns.
 void QueueCopy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   Gpu& gpu = Gpu::Get();
   const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -121,7 +123,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   QueueCopy(to, from, bytes, kind, StreamOf(stream));
   return cudaSuccess;
 }
-// When it returns, what it read from memory that is not pinned may still be on its way to the GPU.
+// When this returns, what it read from memory that is not pinned may still be on its way to the
+// GPU.
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
   ENTER(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
@@ -177,7 +180,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
   return cudaSuccess;
 }
 
-// The memory is alive from this place in the stream's order on; pieces of a pool are not reused.
+// The memory is alive from this place in the order of the stream; memory of a pool is not reused.
 cudaError_t cudaMallocFromPoolAsync(void** memory, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream) {
   ENTER(cudaErrorMemoryAllocation);

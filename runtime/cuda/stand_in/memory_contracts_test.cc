@@ -1,4 +1,4 @@
-// What the stand-in takes for CUDA's contracts of memory.
+// CUDA's contracts of memory that the stand-in enforces.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -39,7 +39,8 @@ TEST_F(MemoryContractsTest, AGpuWhoseMemoryIsCheckedAnswersWhatItIsAskedAndDoesN
   EXPECT_EQ(FirstOf(memory), std::byte{7});
 }
 
-// [a] [b] [c]   is one graph; b touches memory that is freed before the graph is launched.
+// The works [a] [b] [c] are one graph; b touches memory that is freed before the graph is launched
+// again.
 TEST_F(MemoryContractsDeathTest, AGraphTouchesWhatIsThereFromItsBeginningToItsEnd) {
   for (const char* const gpu : {"data=yes", "data=checked"}) {
     UseStandIn(ParseStandInGpu(gpu));
@@ -94,7 +95,7 @@ TEST_F(MemoryContractsTest, TheDefaultStreamDoesItsOwnWorksInOrder) {
   EXPECT_EQ(FirstOf(memory), std::byte{7});
 }
 
-// A capture touches nothing: its works do, when their graph is launched.
+// Works touch memory when their graph is launched, not when they are captured.
 TEST_F(MemoryContractsDeathTest, AGraphMayBeCapturedButNotLaunchedWhileTheDefaultStreamWrites) {
   const Stream stream = MakeStream();
   const DeviceMemory memory(kBytes);
@@ -107,7 +108,8 @@ TEST_F(MemoryContractsDeathTest, AGraphMayBeCapturedButNotLaunchedWhileTheDefaul
   CHECK_CUDA(cudaStreamSynchronize(stream.get()));
 }
 
-// Whatever the host does, memory is released when its stream comes to the call that frees it.
+// Memory is released when its stream reaches the call that frees it, whatever the host does in the
+// meantime.
 TEST_F(MemoryContractsDeathTest, MemoryOfAPoolIsThereBetweenItsAllocationAndItsRelease) {
   UseStandIn(CheckedGpu());
   cudaMemPoolProps properties = {};

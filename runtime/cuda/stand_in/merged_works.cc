@@ -18,8 +18,8 @@ Range Around(const Range& a, const Range& b) {
   return {begin, static_cast<size_t>(std::max(a.begin + a.bytes, b.begin + b.bytes) - begin)};
 }
 
-// Returns one range for each block of memory that the works touch. What lies in no block stays as
-// it is: the launch of the graph will say so.
+// Returns one range for each block of memory that the works touch. A range that lies in no block
+// stays as it is, and will be reported when the graph is launched.
 std::vector<Range> RangesByBlock(std::span<const WorkPointer> works, const Heap& heap) {
   std::map<const std::byte*, Range> by_block;
   std::vector<Range> ranges;

@@ -1,4 +1,4 @@
-// Numbers of any format in memory.
+// Numbers: numbers in memory, in any format.
 #pragma once
 
 #include <library_types.h>
@@ -20,7 +20,7 @@ struct Numbers {
   void Set(int64_t i, float value) const;
 };
 
-// Counts values that are not finite among some of an operand's numbers, spread over all of it.
+// Counts values that are not finite in a sample of an operand's numbers, spread over all of it.
 void LookAt(const Numbers& operand);
 
 }  // namespace stagecraft::stand_in

@@ -1,5 +1,5 @@
-// NVIDIA's management library: a GPU with the power and the throttling of the one that is played,
-// joined to no other. A thread of their own may read the sensors.
+// NVIDIA's management library: a GPU with the power and the throttling of the one that is played
+// and no links to others. A thread of its own may read the sensors.
 #include <string_view>
 
 #include "runtime/cuda/stand_in/library_functions.h"
@@ -48,7 +48,7 @@ int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* mask) {
   ENTER_NVML();
   return TellReasons(mask);
 }
-// The same function has this name in drivers before 535.
+// The name of the same function in drivers before 535.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* mask) {
   ENTER_NVML();
   return TellReasons(mask);

@@ -9,7 +9,8 @@
 
 namespace stagecraft {
 
-// A forward, a backward and an optimizer with ops that write 16- and 32-bit numbers, of many sizes.
+// Returns a forward, a backward and an optimizer, with ops of many sizes that write 16- and 32-bit
+// numbers.
 inline Schedule OneLayer() {
   Schedule::Builder builder;
   builder.AddRank({.device = 0, .stage = 0, .replica = 0});

@@ -1,17 +1,17 @@
-// CUDA's driver: green contexts, by the runtime's access to the driver's functions.
+// CUDA's driver: green contexts, whose functions the program gets through the runtime.
 #include <cstring>
 #include <string_view>
 
 #include "runtime/cuda/stand_in/runtime_call.h"
 
-// Multiprocessors that a green context is to have.
+// The multiprocessors that a green context is to have.
 struct CUdevResourceDesc_st {
   std::vector<int> multiprocessors;
 };
 
 namespace {
 
-// Groups of a split know their first multiprocessor and how many they are.
+// A group of a split: its first multiprocessor and their number.
 struct Group {
   int first, count;
 };
@@ -64,7 +64,7 @@ CUresult cuDevSmResourceSplitByCount(CUdevResource* groups, unsigned* count, con
   return CUDA_SUCCESS;
 }
 
-// Descriptions are never given back: CUDA has no function for it.
+// Descriptions are never freed, since CUDA has no function for that.
 CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* description, CUdevResource* resources,
                                    unsigned count) {
   ENTER_DRIVER();
@@ -107,7 +107,7 @@ CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx part, unsigned flag
   return CUDA_SUCCESS;
 }
 
-// Contexts are distinguished by their parts alone.
+// A context is known by its part; nullptr is the primary one.
 CUresult cuCtxFromGreenCtx(CUcontext* context, CUgreenCtx part) {
   ENTER_DRIVER();
   Gpu::Get().parts.Get(part, "a green context");

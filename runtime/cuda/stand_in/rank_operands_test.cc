@@ -1,4 +1,4 @@
-// Operands of a rank's ops, after many steps, on the stand-in for a GPU.
+// The operands of a rank's ops after many steps, on the stand-in for a GPU.
 #include <gtest/gtest.h>
 
 #include "runtime/cuda/cuda_run.h"

@@ -1,4 +1,4 @@
-// What kernels on elements and rows calculate, as loops.
+// Loops that calculate what kernels on elements and rows do.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -14,7 +14,8 @@ struct ElementKernel {
 };
 extern const ElementKernel kAdd, kGelu, kGeluBackward, kSwiglu, kSwigluBackward, kCast, kHalve;
 
-// One row: inputs one behind another, and as many weights and results as the row is wide.
+// A kernel on one row. `in` holds its inputs one behind another; `weights` and `out` are as long as
+// the row.
 struct RowKernel {
   int inputs;
   void (*apply)(const std::vector<float>& in, const std::vector<float>& weights,
@@ -22,7 +23,7 @@ struct RowKernel {
 };
 extern const RowKernel kRmsNorm, kRmsNormBackward, kLayerNorm, kSoftmax, kSoftmaxBackward;
 
-// The same as RunAdam in stream_op.cu.
+// Does the same as RunAdam in stream_op.cu.
 void Adam(const float* gradient, float* states, __nv_bfloat16* working, int64_t elements);
 
 }  // namespace stagecraft::stand_in

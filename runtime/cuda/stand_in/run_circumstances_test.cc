@@ -1,5 +1,5 @@
-// What a run on the stand-in for a GPU says beside its times: sensors, and steps that were queued
-// too late.
+// What a run on the stand-in for a GPU reports besides its times: readings of sensors, and steps
+// that were queued too late.
 #include <gtest/gtest.h>
 
 #include <algorithm>

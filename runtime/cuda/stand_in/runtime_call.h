@@ -1,4 +1,4 @@
-// What every function of CUDA's runtime begins with, in the stand-in.
+// What every function of CUDA's runtime does first, in the stand-in.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,25 +10,26 @@
 using stagecraft::stand_in::BreakContract;
 using stagecraft::stand_in::Gpu;
 
-// Sets what cudaGetLastError() returns next, too.
+// Returns the status, which the next cudaGetLastError() returns, too.
 inline cudaError_t Fail(cudaError_t status) { return Gpu::Get().last_error = status; }
 
-// Counts a call, which fails if it is to fail.
+// Counts a call, and returns from the function if the call must fail.
 #define ENTER(status)                                    \
   do {                                                   \
     if (!Gpu::Get().Call(__func__)) return Fail(status); \
   } while (false)
 
-// The result of a function that releases something: like CUDA's, it releases even if it fails.
+// The result of a function that releases something. Like CUDA's, such a function releases it even
+// if it fails.
 #define RESULT_OF_RELEASE(status) (Gpu::Get().Call(__func__) ? cudaSuccess : Fail(status))
 
-// A null stream is the default stream.
+// Returns the object of a stream; nullptr is the default stream.
 inline cudaStream_t StreamOf(cudaStream_t stream) {
   return stream == nullptr ? Gpu::Get().default_stream
                            : &Gpu::Get().streams.Get(stream, "a stream");
 }
 
-// A call that a capture may not contain ends the capture.
+// Spoils a capture, which a call that it may not contain does, and returns the error.
 inline cudaError_t Spoil(cudaStream_t stream) {
   stream->is_capture_spoilt = true;
   return Fail(cudaErrorStreamCaptureUnsupported);

@@ -40,8 +40,8 @@ TEST(SensorsTest, SayWhatTheGpuSays) {
   }
 }
 
-// A driver has the function that tells under either name, under both, or not at all: then a GPU
-// that is known to be cool differs from one of which nothing is known.
+// A driver has the function under either name, under both, or not at all: then nothing is known,
+// which differs from a GPU that is known to be cool.
 TEST(SensorsTest, HeatIsToldByEitherNameOfItsFunction) {
   const std::string event = "nvmlDeviceGetCurrentClocksEventReasons";
   const std::string throttle = "nvmlDeviceGetCurrentClocksThrottleReasons";

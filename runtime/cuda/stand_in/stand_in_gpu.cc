@@ -24,7 +24,7 @@ int Number(const std::string& word, std::string_view value) {
   return *number;
 }
 
-// Sets what the word KEY=VALUE says.
+// Sets the field that a word KEY=VALUE names.
 using Setter = void (*)(const std::string& word, std::string_view value, StandInGpu& gpu);
 
 template <int StandInGpu::*field>

@@ -1,4 +1,4 @@
-// StandInGpu: the GPU that the stand-in plays, and what is wrong with it.
+// StandInGpu: the GPU that the stand-in plays, and its faults.
 #pragma once
 
 #include <cstddef>
@@ -11,44 +11,45 @@
 
 namespace stagecraft {
 
-// A call that fails: the `nth` of this function, counted from 1; 0: none fails.
+// A call that fails: the `nth` call of this function, counted from 1; 0: none fails.
 struct FailingCall {
   std::string function;  // "cudaMalloc", "cublasLtMatmul"
   int nth = 0;
 };
 
-// What copies and kernels do on the GPU that is played, besides taking their time.
+// What copies and kernels do on the played GPU, besides taking their time.
 enum class StandInData {
-  // They do their work. All memory that they touch is checked: it must be allocated and not yet
-  // freed, in the order of streams.
+  // They do their work. All memory that they touch is checked: it must be allocated, and not yet
+  // freed, at their place in the order of the stream.
   kCalculated,
-  // What they touch is checked as above, but nothing is calculated, which is quick for networks of
-  // any size. Only what the program may look at is done: copies and fills of a few kilobytes, and
-  // the kernel that notes its multiprocessors.
+  // What they touch is checked in the same way, but nothing is calculated, which is quick for
+  // networks of any size. Only what the program may read is done: copies and fills of a few
+  // kilobytes, and the kernel that notes its multiprocessors.
   kChecked,
-  // Nothing is calculated, nor is any memory checked.
+  // Nothing is calculated, and no memory is checked.
   kIgnored,
 };
 
 struct StandInGpu {
   std::string name = "NVIDIA H100 80GB HBM3";
   int gpus = 1;
-  // Multiprocessors, as the driver splits them.
+  // The groups of multiprocessors into which the driver splits the GPU, and the rest.
   int groups = 16, group_size = 8, rest = 4;
   size_t memory = size_t{80} << 30;  // bytes
   size_t cache = size_t{50} << 20;   // bytes
-  int call_nanoseconds = 1'500;      // of the host for any call; a launch takes about as long
+  int call_nanoseconds = 1'500;      // host time of any call; about that of a launch
   StandInData data = StandInData::kCalculated;
-  bool has_green_contexts = true;        // an older driver has none
-  bool driver_is_old = false;            // too old for the runtime
-  bool graphs_keep_to_parts = true;      // otherwise the kernels of a graph run on the whole GPU
-  bool cudnn_compares_contexts = false;  // refuses a stream of another context than its handle's
-  bool cudnn_refuses_parts = false;      // refuses a part's streams under any context
-  bool cudnn_knows_parts = true;         // may be asked for engines for fewer multiprocessors
-  // What the sensors of the GPU say.
+  bool has_green_contexts = true;    // false for an older driver
+  bool driver_is_old = false;        // the driver is too old for the runtime
+  bool graphs_keep_to_parts = true;  // false: the kernels of a graph run on the whole GPU
+  // cuDNN refuses a stream of another context than its handle's.
+  bool cudnn_compares_contexts = false;
+  bool cudnn_refuses_parts = false;  // cuDNN refuses the streams of a part under every context
+  bool cudnn_knows_parts = true;     // cuDNN can be asked for engines for fewer multiprocessors
+  // Readings of the GPU's sensors.
   int watts = 412;
-  bool is_throttled = false;  // heat holds its clock down
-  // Libraries, by the beginning of their names, and functions of libraries.
+  bool is_throttled = false;  // heat holds the clock down
+  // What is missing: libraries, by the beginnings of their names, and functions of libraries.
   std::set<std::string> missing = {};
   FailingCall fails = {};
 
@@ -56,31 +57,31 @@ struct StandInGpu {
   bool checks_memory() const { return data != StandInData::kIgnored; }
 };
 
-// A GPU on which nothing is calculated and all memory that is touched is checked.
+// Returns a GPU on which nothing is calculated, and all memory that is touched is checked.
 StandInGpu CheckedGpu();
 
-// Reads "groups=15 data=checked missing=libcudnn fail=cudaMalloc:3": words, each of which changes
-// one field. Numbers: gpus, groups, rest, watts, call in nanoseconds, memory and cache in MiB.
-// Claims, yes or no: green-contexts, driver-is-old, graphs-keep-to-parts, cudnn-compares-contexts,
-// cudnn-refuses-parts, cudnn-knows-parts, throttled. The others: data (yes: calculated, checked, or
-// no: ignored), missing, fail, and name=NVIDIA_H200 with underscores for blanks. Throws InputError
-// for any other word.
+// Reads words such as "groups=15 data=checked missing=libcudnn fail=cudaMalloc:3", each of which
+// changes one field. With numbers: GPUs, groups, rest, watts, call in nanoseconds, memory and
+// cache in MiB. With yes or no: green-contexts, driver-is-old, graphs-keep-to-parts,
+// cudnn-compares-contexts, cudnn-refuses-parts, cudnn-knows-parts, throttled. The others are data
+// (yes: calculated, checked, or no: ignored), missing, fail, and name=NVIDIA_H200 with underscores
+// for blanks. Throws InputError for any other word.
 StandInGpu ParseStandInGpu(std::string_view words);
 
-// Begins anew with such a GPU: everything made before is forgotten. A program that never calls this
-// has the GPU that the variable STAGECRAFT_STAND_IN describes.
+// Starts again with this GPU: everything made before is forgotten. A program that never calls this
+// has the GPU that the environment variable STAGECRAFT_STAND_IN describes.
 void UseStandIn(const StandInGpu& gpu);
 
-// What was made and not destroyed, one sentence each.
+// Returns what was made and not destroyed, as one sentence each.
 std::vector<std::string> StandInLeaks();
-// How often each function was called.
+// Returns how often each function was called.
 std::map<std::string, int> StandInCalls();
 
-// The number of gates that nobody opened before they gave up: on a GPU each of them holds the
-// program for kLongestGate.
+// Returns the number of gates that were not opened before they gave up: on a GPU each of them holds
+// the program up for kLongestGate.
 int StandInGatesRunOut();
 
-// What GEMMs found among the operands that were looked at.
+// Counts the numbers that were looked at in operands of GEMMs and attention.
 struct OperandCount {
   int64_t numbers = 0;
   int64_t not_finite = 0;

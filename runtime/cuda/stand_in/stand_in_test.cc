@@ -1,4 +1,4 @@
-// What the stand-in takes for CUDA's contracts.
+// CUDA's contracts that the stand-in enforces.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST_F(StandInTest, AStreamDoesWhatItIsGivenOneAfterAnother) {
 
 // [fill 7 ......]
 //    [copy]        of another stream, which may wait for the fill
-TEST_F(StandInTest, WhoDoesNotWaitForAnEventReadsWhatWasThereBefore) {
+TEST_F(StandInTest, AStreamThatDoesNotWaitForAnEventReadsWhatWasThereBefore) {
   for (const bool waits : {false, true}) {
     const Stream first = MakeStream(), second = MakeStream();
     const Event filled = MakeEvent();
@@ -66,7 +66,7 @@ TEST_F(StandInTest, EventsTellTheTimeOfWhatLiesBetween) {
   cudaGetLastError();
   CHECK_CUDA(cudaEventSynchronize(end.get()));
   CHECK_CUDA(cudaEventElapsedTime(&ms, begin.get(), end.get()));
-  // The host takes a microsecond or two to queue the first.
+  // The host takes a microsecond or two to queue the first spin.
   EXPECT_GE(ms, 0.5f);
   EXPECT_LT(ms, 0.51f);
 }
@@ -111,8 +111,8 @@ TEST_F(StandInTest, ACaptureHoldsNoWaitingAndDoesNothingYet) {
   cudaGetLastError();
 }
 
-// A graph holds nothing but what the stream that is captured was given.
-TEST_F(StandInTest, ACaptureWaitsForNoEventEvenOneThatNobodyRecorded) {
+// A graph contains only what was queued on the stream that is captured.
+TEST_F(StandInTest, ACaptureWaitsForNoEventEvenOneThatWasNeverRecorded) {
   for (const bool is_recorded : {false, true}) {
     const Stream stream = MakeStream(), other = MakeStream();
     const Event event = MakeEvent();
@@ -134,7 +134,7 @@ TEST_F(StandInTest, MemoryIsNoMoreThanTheGpuHas) {
   cudaGetLastError();
 }
 
-TEST_F(StandInTest, WhatIsNotGivenBackIsALeak) {
+TEST_F(StandInTest, WhatIsNotReleasedIsALeak) {
   EXPECT_TRUE(StandInLeaks().empty());
   void* memory = nullptr;
   CHECK_CUDA(cudaMalloc(&memory, kBytes));
@@ -155,8 +155,8 @@ TEST_F(StandInTest, ACallFailsAtItsNthTime) {
   EXPECT_EQ(StandInCalls().at("cudaMalloc"), 3);
 }
 
-// CUDA's functions that release something do so even where they return an error.
-TEST_F(StandInTest, WhatIsGivenBackIsGoneEvenWhereThatFails) {
+// CUDA's functions that release something do so even if they return an error.
+TEST_F(StandInTest, WhatIsReleasedIsGoneEvenIfTheReleaseFails) {
   StandInGpu gpu;
   gpu.fails = {"cudaFree", 1};
   UseStandIn(gpu);
@@ -167,7 +167,7 @@ TEST_F(StandInTest, WhatIsGivenBackIsGoneEvenWhereThatFails) {
   cudaGetLastError();
 }
 
-TEST_F(StandInTest, AGateThatNobodyOpensIsCounted) {
+TEST_F(StandInTest, AGateThatIsNotOpenedIsCounted) {
   for (const int opened : {1, 0}) {
     UseStandIn({});
     const Stream stream = MakeStream();
@@ -179,7 +179,7 @@ TEST_F(StandInTest, AGateThatNobodyOpensIsCounted) {
 
 using StandInDeathTest = StandInTest;
 
-TEST_F(StandInDeathTest, MemoryThatIsTouchedIsAllocatedAndNotYetFreed) {
+TEST_F(StandInDeathTest, MemoryThatIsTouchedMustBeAllocatedAndNotYetFreed) {
   const Stream stream = MakeStream();
   const DeviceMemory memory(kBytes);
   EXPECT_DEATH(
@@ -196,7 +196,7 @@ TEST_F(StandInDeathTest, MemoryThatIsTouchedIsAllocatedAndNotYetFreed) {
       "freed already");
 }
 
-TEST_F(StandInDeathTest, HandlesThatAreUsedAreThere) {
+TEST_F(StandInDeathTest, HandlesThatAreUsedMustBeAlive) {
   EXPECT_DEATH(cudaEventRecord(reinterpret_cast<cudaEvent_t>(1), nullptr), "an event is used");
   EXPECT_DEATH(
       {

@@ -15,11 +15,11 @@ constexpr const char* kEvent = "an event";
 constexpr const char* kGraph = "a graph";
 // The time between the end of what precedes a graph in its stream and the graph's first work.
 constexpr stagecraft::stand_in::Nanoseconds kGraphStart = 3'000;
-constexpr int kBlackDie = 9;  // compute capability 9.0
+constexpr int kBlackDie = 9;  // major compute capability of Hopper
 
 bool IsDevice(int device) { return device >= 0 && device < Gpu::Get().played.gpus; }
 
-// It is an error to wait for a stream that is being captured.
+// Waits for a stream; it is an error to wait for one that is being captured.
 cudaError_t WaitFor(cudaStream_t stream) {
   if (stream->is_capturing) return Spoil(stream);
   Gpu::Get().WaitFor(stream);
@@ -120,7 +120,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = Gpu::Get().streams.Make({.device = Gpu::Get().current_device});
   return cudaSuccess;
 }
-// The work that it was given is still done.
+// Work that was queued on the stream is still done.
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
@@ -144,8 +144,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   ENTER(cudaErrorUnknown);
   const MarkPointer recorded = Gpu::Get().events.Get(event, kEvent).recorded;
   stream = StreamOf(stream);
-  // Nothing that other streams do may be part of a graph here, least of all what was never
-  // recorded.
+  // A graph here may not contain work of other streams, let alone a wait for an event that was
+  // never recorded.
   if (stream->is_capturing) return Spoil(stream);
   if (recorded != nullptr) Gpu::Get().Give(stream, {.name = "a wait"}, recorded);
   return cudaSuccess;
@@ -221,7 +221,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   stream->is_capturing = true;
   return cudaSuccess;
 }
-// Ends the capture even if it fails.
+// Ends the capture even if the call fails.
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   stream = StreamOf(stream);
   *graph = nullptr;
@@ -257,7 +257,7 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream) {
   if (StreamOf(stream)->is_capturing) return Spoil(stream);
   return cudaSuccess;
 }
-// A launch waits for the graph's own last launch, in whatever stream.
+// Launches a graph, which waits for the end of its own last launch, in whatever stream that was.
 cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream) {
   ENTER(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();

@@ -45,7 +45,8 @@ bool VirtualTime::FindTimes(Queued& queued) {
   return true;
 }
 
-// No work waits for what was queued later, so one pass finds everything that can be known.
+// Finds all times that can be known. One pass is enough, since no work waits for one that was
+// queued later.
 void VirtualTime::Settle() {
   std::erase_if(queued_, [this](Queued& queued) { return FindTimes(queued); });
 }
@@ -84,7 +85,8 @@ bool VirtualTime::IsOver(const Mark& mark) {
   return mark.is_known() && mark.at <= now_;
 }
 
-// Work that begins later may still be preceded by what is queued from now on.
+// Does the work that begins up to now. What begins later may still be preceded by work that is
+// queued from now on.
 void VirtualTime::Perform() {
   while (!timed_.empty() && timed_.begin()->first.first <= now_) {
     const WorkPointer work = timed_.begin()->second;

@@ -1,5 +1,4 @@
-// VirtualTime: the work given to streams happens in the order of the streams, each at a time of its
-// own.
+// VirtualTime: does the work of streams in their order, each work at its own virtual time.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +22,22 @@ struct Range {
   size_t bytes = 0;
 };
 
-// A kernel, a copy, or anything else that a stream does.
+// A kernel, a copy, or any other work of a stream.
 struct Work {
-  std::string name;  // begins the sentence that says what is wrong with it
+  std::string name;  // begins the sentence that reports a fault
   Nanoseconds duration = 0;
-  std::vector<Range> touched = {};    // memory of the device, which must be alive when it begins
+  std::vector<Range> touched = {};    // device memory that must be alive when the work begins
   std::function<void()> effect = {};  // writes what the work leaves in memory
-  // Marks memory of a pool as alive from now on, or as no longer alive.
+  // Makes memory of a pool alive from now on, or ends its life.
   std::function<void()> ownership = {};
-  // The program may look at its result, so it is done even if nothing is calculated
+  // Whether the program may read its result, so that it is done even if nothing is calculated
   // (StandInData::kChecked).
   bool is_answer = false;
-  const volatile int* gate = nullptr;  // it ends when this is not zero, or after `duration`
-  CUevent_st* records = nullptr;       // as a part of a graph, it records this event
+  const volatile int* gate = nullptr;  // the work ends when this is not zero, or after `duration`
+  CUevent_st* records = nullptr;       // the event that this work of a graph records
 };
 
-// When something ends; below zero while that is not known.
+// When something ends; negative while that is not known.
 struct Mark {
   Nanoseconds at = -1;
   bool is_known() const { return at >= 0; }
@@ -46,23 +45,25 @@ struct Mark {
 using MarkPointer = std::shared_ptr<Mark>;
 using WorkPointer = std::shared_ptr<const Work>;
 
-// The host has a clock too, which advances only by what the host spends and waits. A work begins
-// when it was queued, the one before it in its stream has ended, and the mark for which it waits is
-// reached; effects happen in the order of these times, whatever the order in which they were
-// queued: a program that forgets to wait reads what was there before.
+// The host has a clock, too, which advances only by its calls and waits. A work begins when it has
+// been queued, the one before it in its stream has ended, and the mark for which it waits is
+// reached. Effects happen in the order of these times, whatever the order in which works were
+// queued: a program that forgets to wait reads what was in memory before.
 class VirtualTime {
  public:
-  // Checks touched memory, just before an effect.
+  // Checks the memory that a work touches, just before its effect.
   using Check = std::function<void(const Work&)>;
   explicit VirtualTime(Check check) : check_(std::move(check)) {}
 
   Nanoseconds now() const { return now_; }
-  // The host spends this time on a call. Gates that it opened during the call are open after it.
+  // Spends this time of the host on a call. Gates that the host opened during the call are open
+  // after it.
   void Spend(Nanoseconds time);
 
-  // `before` is the end of what the stream was given before; nullptr: nothing.
+  // Queues a work and returns its end. `before` is the end of the last work in its stream; nullptr:
+  // none.
   MarkPointer Queue(WorkPointer work, MarkPointer before, MarkPointer waited);
-  // The host waits; a gate that only the host could open runs out.
+  // Lets the host wait. A gate that only the host could open runs out.
   void WaitFor(const Mark& mark);
   void WaitForAll();
   bool IsOver(const Mark& mark);
@@ -73,8 +74,8 @@ class VirtualTime {
   struct Queued {
     WorkPointer work;
     MarkPointer before, waited, end;
-    Nanoseconds at;           // when it was queued
-    Nanoseconds opened = -1;  // its gate
+    Nanoseconds at;           // when the work was queued
+    Nanoseconds opened = -1;  // when its gate was opened
   };
   bool FindTimes(Queued& queued);
   void Settle();
@@ -83,8 +84,8 @@ class VirtualTime {
 
   Check check_;
   Nanoseconds now_ = 0, last_end_ = 0;
-  std::list<Queued> queued_;  // whose times are not known, in the order in which they came
-  std::list<Queued*> gates_;  // among them, still closed
+  std::list<Queued> queued_;  // those without known times, in the order of Queue()
+  std::list<Queued*> gates_;  // those of them whose gate is still closed
   std::map<std::pair<Nanoseconds, int64_t>, WorkPointer> timed_;  // not yet done, by their begin
   int64_t count_ = 0;
   int gates_run_out_ = 0;

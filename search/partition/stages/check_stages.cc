@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-// The bytes of outputs made in front of `stage` that it or a later stage reads.
+// Returns the bytes of outputs made in front of `stage` that it or a later stage reads.
 double BytesInto(const StageProblem& problem, const StagePlan& plan, int stage) {
   if (stage == 0 || stage == plan.stages()) return 0;
   double bytes = 0;

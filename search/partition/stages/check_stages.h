@@ -1,5 +1,5 @@
-// Checks plans of stages: computes the objective anew from its definition and from nothing that a
-// solver kept (nor from StageCosts).
+// Checks plans of stages: computes the objective anew from its definition, without anything that a
+// solver kept and without StageCosts.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct CheckedStage {
   double seconds = 0;       // per minibatch
-  double memory_bytes = 0;  // of a device: parameters and activations of minibatches in flight
+  double memory_bytes = 0;  // of a device: parameters and activations of the minibatches in flight
 };
 
 struct StageCheck {
@@ -20,7 +20,7 @@ struct StageCheck {
   std::vector<CheckedStage> stages;
 };
 
-// By the rules of stage_costs.h. O(stages * (nodes + edges)).
+// Checks a plan by the rules of stage_costs.h. O(stages * (nodes + edges)).
 StageCheck CheckStages(const StageProblem& problem, const StagePlan& plan);
 
 }  // namespace stagecraft

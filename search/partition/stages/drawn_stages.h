@@ -1,4 +1,4 @@
-// Small stage problems drawn by a seed, and all plans of one.
+// Draws small stage problems by a seed, and enumerates all plans of a problem.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace stagecraft {
 
-// Half of the problems have two kinds of devices of unlike speed, and some have memory that may be
-// short.
+// Half of the problems have two kinds of devices of unlike speed, and in some the memory may not
+// suffice.
 inline StageProblem DrawStageProblem(Random random, int least_nodes, int most_nodes) {
   StageProblem problem;
   problem.graph.name = "drawn";
@@ -46,7 +46,7 @@ inline StageProblem DrawStageProblem(Random random, int least_nodes, int most_no
   return problem;
 }
 
-// The score of every plan, one after the other.
+// EveryStagePlan scores all plans, one after another.
 class EveryStagePlan {
  public:
   explicit EveryStagePlan(const StageProblem& problem)

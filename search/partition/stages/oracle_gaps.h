@@ -1,4 +1,4 @@
-// How far the solvers are from the best of all plans, on randomly drawn problems.
+// OracleGap(): how far a solver's plan is from the best of all plans, on randomly drawn problems.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace stagecraft {
 
-// The problem of an oracle instance; seeds start from 1.
+// Returns the problem of one instance; seeds begin with 1.
 inline StageProblem OracleProblem(int seed) { return DrawStageProblem(Random(seed), 7, 10); }
 
 inline constexpr int64_t kOracleEvaluations = 5000;
@@ -20,7 +20,7 @@ inline constexpr int64_t kOracleEvaluations = 5000;
 // Narrow, so that hundreds of problems take only minutes.
 inline constexpr int kOraclePolicyWidth = 16;
 
-// By which share the algorithm's plan is worse than `least`, the best score of all plans.
+// Returns by what share the algorithm's plan is worse than `least`, the best score of all plans.
 inline double OracleGap(StageAlgorithm algorithm, const StageProblem& problem, double least,
                         int seed) {
   const StageComparison comparison{.budget = {.evaluations = kOracleEvaluations},
@@ -29,7 +29,7 @@ inline double OracleGap(StageAlgorithm algorithm, const StageProblem& problem, d
   return RunStageAlgorithm(algorithm, problem, comparison).score / least - 1;
 }
 
-// The least value that at least a `share` of `values` does not exceed.
+// Returns the least value that at least a `share` of `values` does not exceed.
 inline double NearestRankQuantile(std::vector<double> values, double share) {
   std::sort(values.begin(), values.end());
   const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));

@@ -26,7 +26,7 @@ class OrderedCosts {
     }
   }
 
-  // A stage that begins at 0 is the first.
+  // Returns the score of a stage; one that begins at 0 is the first.
   double Score(const PieceStage& stage) const {
     StageSizes sizes = before_[stage.end];
     sizes -= before_[stage.begin];

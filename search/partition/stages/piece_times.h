@@ -1,5 +1,5 @@
-// PieceTimes: the time of every piece of a chain on every choice of devices; these are the
-// constants of a relaxed stage problem.
+// PieceTimes: the time of every piece of a chain on every choice of devices: the constants of a
+// relaxed stage problem.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace stagecraft {
 
-// A stage that holds nodes [begin, end) of a chain, and what follows it.
+// PieceStage is a stage that holds nodes [begin, end) of a chain, with what follows it.
 struct PieceStage {
   int begin = 0;
   int end = 0;
@@ -20,11 +20,11 @@ struct PieceStage {
   int devices_behind = 0;
 };
 
-// Seconds; many times as much if the piece does not fit its memory.
+// Seconds; many times as many if the piece does not fit in memory.
 using PieceScore = std::function<double(const PieceStage&)>;
 
-// Scores pieces along a topological order of the problem's graph by StageCosts::Score(). The
-// problem must outlive it.
+// Returns a function that scores pieces along a topological order of the problem's graph by
+// StageCosts::Score(). The problem must outlive it.
 PieceScore ScorePieces(const StageProblem& problem, const std::vector<int>& order);
 
 class PieceTimes {
@@ -34,11 +34,12 @@ class PieceTimes {
   const Pieces& pieces() const { return pieces_; }
   const std::vector<StageReplicas>& choices() const { return choices_; }
 
-  // Scores with nothing behind the piece, choices x pieces.
+  // The scores of pieces with nothing behind them, choices x pieces.
   const Matrix& scores() const { return scores_; }
 
-  // The ends (stage_cuts.h) that make the slowest stage as fast as possible on the given replicas,
-  // by stage and in order; memory counts with what is behind. Exact. O(stages * pieces).
+  // Returns, by stage, the ends (stage_cuts.h) that make the slowest stage as fast as possible,
+  // exactly, if stages have these replicas; memory depends on what is behind a stage. O(stages *
+  // pieces).
   std::vector<int> BestEnds(const std::vector<StageReplicas>& replicas) const;
 
  private:

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// Brings logarithms of microseconds and bytes to about 1.
+// Factors that bring logarithms of microseconds and bytes to about 1.
 constexpr double kLogTimes = 0.1;
 constexpr double kLogBytes = 0.05;
 

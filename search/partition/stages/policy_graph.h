@@ -8,15 +8,15 @@
 
 namespace stagecraft {
 
-// Columns of PolicyGraph::features(): logarithms of forward and backward microseconds, parameter
-// and output bytes; share of all compute times the number of nodes; depth as a share; producers and
-// consumers; 1.
+// The columns of PolicyGraph::features(): logarithms of forward and backward microseconds,
+// parameter and output bytes; share of all compute time, times the number of nodes; depth as a
+// share; numbers of producers and of consumers; 1.
 inline constexpr int kNodeFeatures = 9;
 
-// Features of a choice of devices for a stage, given what was placed so far.
+// The number of features of a choice of devices for a stage, given what was placed so far.
 inline constexpr int kChoiceFeatures = 10;
 
-// Features of the run of operators since the last cut.
+// The number of features of the run of operators since the last cut.
 inline constexpr int kCutFeatures = 4;
 
 class PolicyGraph {
@@ -32,16 +32,17 @@ class PolicyGraph {
   const std::vector<StageReplicas>& choices() const { return choices_; }
   const Matrix& features() const { return features_; }  // nodes x kNodeFeatures
 
-  // nodes x nodes. D^-1/2 (A + A^T + I) D^-1/2 of Kipf and Welling (ICLR 2017), and the means over
-  // producers and over consumers.
+  // Each nodes x nodes: D^-1/2 (A + A^T + I) D^-1/2 of Kipf and Welling (ICLR 2017), and the
+  // matrices that take means over producers and over consumers.
   const Matrix& undirected() const { return undirected_; }
   const Matrix& from_producers() const { return from_producers_; }
   const Matrix& from_consumers() const { return from_consumers_; }
 
-  // By node, its share of all compute times the number of nodes.
+  // The node's share of all compute time, times the number of nodes.
   double load(int node) const { return features_(node, 4); }
 
-  // For a plan whose devices are known in front of `stage`, with `unused` left.
+  // Returns the features of `on` as a choice for a stage, if the stages in front of it have their
+  // devices and `unused` are left.
   Eigen::RowVectorXd ChoiceFeatures(const StageSizes& sizes, int64_t in, int64_t out,
                                     const StageReplicas& on, const std::vector<int>& unused,
                                     int stages_behind) const;

@@ -30,7 +30,7 @@ std::vector<int> PolicyPass::Decide(Variable logits, const Mask& mask,
     double luck = random_->Uniform();
     for (int option = 0; option < mask.cols(); ++option) {
       if (mask(row, option) == 0) continue;
-      decided[row] = option;  // the last one, if rounding leaves a rest
+      decided[row] = option;  // the last allowed one if rounding leaves a rest
       luck -= tape_.value(shares)(row, option);
       if (luck < 0) break;
     }
@@ -65,7 +65,7 @@ void PolicyPass::DecideEnds(Variable encoded) {
   const std::vector<std::vector<int>> known = batch_.ends;
   batch_.ends.assign(plans, {});
   LstmCell::State state = policy_.partitioner_.Start(tape_, plans);
-  std::vector<double> loads(plans, 0);  // of the open stage
+  std::vector<double> loads(plans, 0);  // of the stage that is not cut off yet
   for (int position = 0; position + 1 < graph_.nodes(); ++position) {
     stop_.Check();
     const CutInputs inputs = InputsAt(position, loads);

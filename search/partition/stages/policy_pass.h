@@ -1,5 +1,5 @@
-// PolicyPass: one run of a StagePolicy over a batch of plans, which draws what has not been
-// decided.
+// PolicyPass: one run of a StagePolicy over a batch of plans, which draws decisions or follows
+// given ones.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,42 @@ namespace stagecraft {
 
 class PolicyPass {
  public:
-  // Draws if `random` is given, and follows `batch` if it is null. All arguments must outlive this
-  // object.
+  // Draws the decisions and writes them to `batch` if `random` is given; follows those in `batch`
+  // if it is null. All arguments must outlive this object.
   PolicyPass(Tape& tape, StagePolicy& policy, const PolicyGraph& graph, PolicyBatch& batch,
              Random* random, const StopSign& stop);
   // Throws Stopped.
   PolicyDecisions Run();
 
  private:
-  // For one plan: what its stages hold, and the bytes that cross behind each.
+  // PlanSizes is, for one plan, what its stages hold, and the bytes that cross the cut behind each.
   struct PlanSizes {
     std::vector<StageSizes> sizes;
     std::vector<int64_t> crossing;
   };
 
-  // Inputs for a cut behind one position; rows are plans.
+  // The inputs for the decision to cut behind one position; rows are plans.
   struct CutInputs {
     Matrix features;
     Mask mask;
   };
-  // Inputs for the devices of one stage.
+  // The inputs for the choice of devices of one stage.
   struct ChoiceInputs {
-    Matrix means;     // plans x nodes: shares of the stage's nodes
-    Matrix features;  // choices x plans, choice by choice
+    Matrix means;     // plans x nodes: 1 / count for the stage's nodes
+    Matrix features;  // one row for each choice and plan, choice by choice
     Mask mask;        // plans x choices
   };
 
-  // Adds the node at `position` to the loads of the open stages.
+  // Returns the inputs for a cut behind `position`. Adds the node there to the loads of the open
+  // stages.
   CutInputs InputsAt(int position, std::vector<double>& loads) const;
   ChoiceInputs InputsOf(int stage) const;
   PlanSizes SizesOf(const std::vector<int>& ends) const;
   void DecideEnds(Variable encoded);
   void DecideChoices(Variable encoded);
   void DecideChoice(int stage, Variable encoded);
-  // Rows x options; by row, the option that is drawn or followed.
+  // Decides rows side by side: `logits` and `mask` are rows x options. Returns the option of each
+  // row, which is drawn or followed.
   std::vector<int> Decide(Variable logits, const Mask& mask, const std::vector<int>& followed);
 
   Tape& tape_;

@@ -1,4 +1,4 @@
-// Prints how well a policy that was trained on other networks does on unseen ones, beside one that
+// Prints how well a policy that was trained on other networks does on unseen ones, next to one that
 // starts from scratch: policy_transfer <folder with network/graph.txt> [evaluations] [training
 // rounds] [policy width].
 
@@ -21,7 +21,7 @@
 namespace stagecraft {
 namespace {
 
-// Problems of the training set have other numbers of devices than the unseen ones.
+// The problems of the training set have other numbers of devices than the unseen ones.
 StageProblem Problem(TimedGraph graph, int slow, int fast) {
   return {std::move(graph), {{slow, 1}, {fast, 2}}, Bandwidth(1e10)};
 }

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-// log(exp(a) + exp(b)).
+// Returns log(exp(a) + exp(b)).
 double LogAdd(double a, double b) {
   const double more = std::max(a, b);
   if (more == kImpossible) return kImpossible;
   return more + std::log1p(std::exp(std::min(a, b) - more));
 }
 
-// Logarithms of sums of exp(-energy / gamma) over all cuts of a prefix into the
+// CutSums holds the logarithms of sums of exp(-energy / gamma) over all cuts of a prefix into the
 // first stages (stages + 1 x length + 1), and of a suffix into the last.
 struct CutSums {
   Matrix prefix;
@@ -93,7 +93,7 @@ Variable SmoothCuts(Tape& tape, Variable energies, const Pieces& pieces, double 
 
 Variable ExpectedSeconds(Tape& tape, Variable ends, Variable seconds, const Pieces& pieces,
                          double never) {
-  // By stage, [begin][end] as a matrix.
+  // One matrix for each stage, indexed by [begin][end].
   const auto stages = static_cast<int>(tape.value(seconds).rows());
   std::vector<Matrix> tables;
   for (int stage = 0; stage < stages; ++stage) {

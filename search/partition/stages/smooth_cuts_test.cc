@@ -22,7 +22,7 @@ Matrix Draw(Random& random, int rows, int columns) {
   return drawn;
 }
 
-// The sum of energies of every way to cut.
+// Appends the sum of energies of every way to cut.
 void AddWays(const Matrix& energies, const Pieces& pieces, int stage, int begin, double sum,
              std::vector<double>& ways) {
   if (stage == energies.rows()) {
@@ -35,7 +35,7 @@ void AddWays(const Matrix& energies, const Pieces& pieces, int stage, int begin,
   }
 }
 
-// Central differences of a function of one matrix, to 1e-7 of the gradient.
+// Expects the gradient of a function of one matrix to equal central differences, to 1e-7 of it.
 void ExpectSlope(const std::function<Variable(Tape&, Variable)>& function, const Matrix& at) {
   Parameter input(at);
   Tape tape;

@@ -1,4 +1,5 @@
-// Scores plans from scratch and by what a change touches, on randomly drawn graphs.
+// Measures how long it takes to score plans from scratch and by what a change touches, on randomly
+// drawn graphs.
 
 #include <benchmark/benchmark.h>
 
@@ -14,8 +15,8 @@
 namespace stagecraft {
 namespace {
 
-// A chain with shortcuts over two nodes, as residual networks are, on 16
-// devices of two kinds.
+// Returns a chain with shortcuts over two nodes, like those of residual networks, on 16 devices of
+// two kinds.
 StageProblem Residual(int nodes) {
   StageProblem problem = DrawStageProblem(Random(1), nodes, nodes);
   std::vector<DagEdge> edges;
@@ -60,7 +61,7 @@ void BM_OneOperator(benchmark::State& state) {
 }
 BENCHMARK(BM_OneOperator)->Arg(32)->Arg(128)->Arg(512);
 
-// A random walk over all kinds of moves, three of four of which are taken back.
+// A random walk with all kinds of moves, of which three in four are undone.
 void BM_AllMoves(benchmark::State& state) {
   const StageProblem problem = Residual(static_cast<int>(state.range(0)));
   const StageCosts costs(problem);

@@ -1,4 +1,5 @@
-// Runs all solvers of stage problems on one problem, each with the same budget.
+// StageAlgorithm: the solvers of stage problems, to be run on one problem, each with the same
+// budget.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 namespace stagecraft {
 
 enum class StageAlgorithm {
-  kRandom,  // randomly drawn plans: what a search must beat
+  kRandom,  // randomly drawn plans: the baseline
   kMcmc,
   kGradient,
   kPolicy,          // learned, on the graph without directions
@@ -19,15 +20,15 @@ enum class StageAlgorithm {
   kTunedPolicy,     // a policy that has learned before
 };
 
-// In that order; all that need nothing but the problem, so not kTunedPolicy.
+// Returns all algorithms that need nothing but the problem, so all but kTunedPolicy, in that order.
 const std::vector<StageAlgorithm>& AllStageAlgorithms();
 
-// "random", "mcmc", "differentiable", "policy", "directed policy", "tuned policy".
+// Returns "random", "mcmc", "differentiable", "policy", "directed policy" or "tuned policy".
 std::string NameOf(StageAlgorithm algorithm);
 
 struct StageRun {
   StageAlgorithm algorithm;
-  double score = 0;  // seconds of the slowest stage; greater if nothing fitted
+  double score = 0;  // seconds of the slowest stage; many times as many if no plan fits
   StagePlan plan;
   int64_t evaluations = 0;
   double seconds = 0;
@@ -36,18 +37,18 @@ struct StageRun {
 };
 
 struct StageComparison {
-  // With a limit of evaluations or of time. An evaluation is one plan scored, from scratch or by
-  // what changed; a step along a gradient is not an evaluation, and shows only in the seconds.
+  // Must limit evaluations or time. An evaluation is one plan scored, from scratch or by what
+  // changed; a step along a gradient is not an evaluation, and shows only in the seconds.
   Budget budget;
   uint64_t seed = 1;
   int policy_width = 64;  // policies start untrained
 };
 
-// `algorithm` must be one of AllStageAlgorithms().
+// Runs an algorithm, which must be one of AllStageAlgorithms().
 StageRun RunStageAlgorithm(StageAlgorithm algorithm, const StageProblem& problem,
                            const StageComparison& comparison);
-// kTunedPolicy: `policy`, of any shape, draws plans and goes on learning. One that has learned
-// nothing and was made with the same width and seed does the same as kPolicy.
+// Runs kTunedPolicy: `policy`, of any shape, draws plans and goes on learning. A policy that has
+// learned nothing and was made with the same width and seed does the same as kPolicy.
 StageRun TuneStagePolicy(const StageProblem& problem, const StageComparison& comparison,
                          StagePolicy& policy);
 

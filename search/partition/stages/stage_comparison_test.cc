@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// Issue: below 3 % in the median with 5,000 evaluations; stage_oracle runs all.
+// The goal is a median below 3 % with 5,000 evaluations; stage_oracle runs all problems.
 constexpr double kMostMedianGap = 0.03;
 constexpr int kInstances = 9;
 
@@ -69,13 +69,13 @@ TEST(StageComparisonTest, APolicyThatHasLearnedNothingIsTunedAsOneFromScratchLea
   StagePolicy policy({.width = 8}, comparison.seed);
   const StageRun tuned = TuneStagePolicy(problem, comparison, policy);
   EXPECT_EQ(tuned.plan, RunStageAlgorithm(StageAlgorithm::kPolicy, problem, comparison).plan);
-  // It has learned since, and draws other plans.
+  // The policy has learned since then, and draws other plans.
   const StageRun again = TuneStagePolicy(problem, comparison, policy);
   EXPECT_NE(again.curve.front().score, tuned.curve.front().score);
 }
 
-// Gradients need one plan to compare with.
-TEST(StageComparisonTest, StoppedBeforehandNoAlgorithmGoesOn) {
+// Of all algorithms, only gradients need one plan to compare with.
+TEST(StageComparisonTest, NoAlgorithmGoesOnIfStoppedBeforehand) {
   const StageProblem problem = DrawStageProblem(Random(24), 10, 10);
   const std::atomic<bool> stop = true;
   for (const StageRun& run :
@@ -84,7 +84,7 @@ TEST(StageComparisonTest, StoppedBeforehandNoAlgorithmGoesOn) {
   }
 }
 
-// The budget is of centuries.
+// The budget would last for centuries.
 TEST(StageComparisonTest, AnotherThreadMayStopEveryAlgorithm) {
   const StageProblem problem = DrawStageProblem(Random(25), 12, 12);
   for (const StageAlgorithm algorithm : AllStageAlgorithms()) {

@@ -66,7 +66,7 @@ double StageCosts::Score(double slowest_s, double excess) {
 double StageScorer::Score(const StagePlan& plan) {
   const int stages = plan.stages();
   sizes_.assign(stages, {});
-  crossing_.assign(stages, 0);  // changes first, then sums
+  crossing_.assign(stages, 0);  // at first the changes from stage to stage, then their sums
   const Dag& dag = costs_.dag();
   for (int node = 0; node < dag.size(); ++node) {
     const int stage = plan.stage_of[node];

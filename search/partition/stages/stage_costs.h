@@ -1,5 +1,5 @@
-// StageCosts: a stage problem as numbers to be added up, and what a stage of given sums takes. This
-// is the one place where the objective is defined.
+// StageCosts: a stage problem as numbers to be added up, and how long a stage with given sums
+// takes. This is the only place that defines the objective.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stagecraft {
 
-// Whole nanoseconds and bytes: what is added can be subtracted again exactly.
+// StageSizes are whole nanoseconds and bytes, so that what was added can be subtracted exactly.
 struct StageSizes {
   int64_t compute_ns = 0;
   int64_t parameters = 0;
@@ -29,25 +29,26 @@ class StageCosts {
   const StageSizes& of(int node) const { return nodes_[node]; }
   bool has_memory() const { return has_memory_; }
 
-  // Seconds per minibatch of a stage of compute C and parameters P on r devices of speed v with
-  // bandwidth B between them, as in PipeDream's program on one level (pipedream.h):
+  // Returns the seconds per minibatch of a stage with compute C and parameters P on r devices of
+  // speed v with bandwidth B between them, as in PipeDream's program on one level (pipedream.h):
   //   max((C / v + 4 (r-1) P / (B r)) / r, 2 in / (B r), 2 out / (B r))
-  // in and out are the bytes of outputs, each counted once, that cross the cut in front of and
-  // behind the stage; 0 at the ends. As there, the first stage's own output counts only as the
-  // input of the next. Unlike there (pipedream.h counts some outputs of branches that are done),
-  // only what a later stage reads crosses.
+  // `in` and `out` are the bytes of outputs, each counted once, that cross the cut in front of and
+  // behind the stage; 0 at the ends. As in pipedream.h, the first stage's own output counts only as
+  // the input of the next. Only what a later stage reads crosses a cut; pipedream.h also counts
+  // some outputs of branches that are done.
   double Seconds(const StageSizes& sizes, const StageReplicas& on, int64_t in, int64_t out) const;
 
-  // How much more than its memory a device needs, as a share of it; 0 if it fits. With m devices
-  // behind, a stage on r devices keeps ceil((m + r) / r) minibatches (PipeDream's number in flight)
-  // of parameters and activations.
+  // Returns how much more memory a device needs than it has, as a share of what it has; 0 if the
+  // stage fits. With m devices behind, a stage on r devices keeps ceil((m + r) / r) minibatches
+  // (PipeDream's number in flight) of parameters and activations.
   double Excess(const StageSizes& sizes, const StageReplicas& on, int behind) const;
 
-  // Seconds below which no plan lies: all work on all devices at once.
+  // Returns a lower bound of the seconds of any plan: all work shared evenly by all devices.
   double LeastSeconds() const;
 
-  // Less is better. Plans that do not fit come behind all that do, by the rule of HeteroG (CoNEXT
-  // 2020): their time counts a thousand times.
+  // Returns the score of a plan; less is better. A plan that does not fit comes behind all that do,
+  // by the rule of HeteroG (CoNEXT 2020): its time counts a thousand times or, if much is missing,
+  // more.
   static double Score(double slowest_s, double excess);
 
  private:
@@ -56,7 +57,7 @@ class StageCosts {
   bool has_memory_ = false;
 };
 
-// Scores plans from scratch, in O(nodes + edges); keeps its buffers.
+// StageScorer scores plans from scratch, in O(nodes + edges); it reuses its buffers.
 class StageScorer {
  public:
   explicit StageScorer(const StageCosts& costs) : costs_(costs) {}

@@ -52,7 +52,7 @@ StagePlan DrawStagePlan(const StageProblem& problem, int stages, Random& random)
   ends.resize(stages - 1);
   std::sort(ends.begin(), ends.end());
   ends.push_back(nodes);
-  // One device for each stage; each of the others goes to a stage of its kind or to none.
+  // Each stage gets one device; each of the others goes to a stage of its kind or to none.
   std::vector<int> devices;
   for (size_t kind = 0; kind < problem.kinds.size(); ++kind) {
     devices.insert(devices.end(), problem.kinds[kind].count, static_cast<int>(kind));

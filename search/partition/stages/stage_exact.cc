@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kMostExactSteps = 2e10;  // of Extend; 3e8 a second on one core
+constexpr double kMostExactSteps = 2e10;  // steps of Extend(); one core does 3e8 a second
 constexpr double kMostExactDownsets = 2000;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -77,8 +77,9 @@ class ExactProgramme {
     return behind;
   }
 
-  // Works from behind. What follows a downset is known before the first stage that ends there is
-  // tried, so best_[0] has the best plan so far at any time. False if it was stopped.
+  // Works from back to front. What follows a downset is known before the first stage that ends
+  // there is tried, so best_[0] has the best plan so far at any time. Returns false if it was
+  // stopped.
   bool Fill() {
     const int last = static_cast<int>(downsets_.size()) - 1;
     for (int begin = last; begin > 0; --begin) {
@@ -91,7 +92,7 @@ class ExactProgramme {
   }
 
   // Tries the stage between the two downsets in front of everything that is known behind `end`;
-  // among equals the one that ends first wins. False if it was stopped.
+  // among equals the stage that ends first wins. Returns false if it was stopped.
   bool Extend(int begin, int end) {
     StageSizes sizes = sizes_[end];
     sizes -= sizes_[begin];
@@ -151,7 +152,7 @@ std::optional<ExactStages> SolveStagesExactly(const StageProblem& problem, int m
 }
 
 int MostExactDownsets(const StageProblem& problem) {
-  double steps = 0.5 * static_cast<double>(ReplicaChoices(problem).size());  // of a pair
+  double steps = 0.5 * static_cast<double>(ReplicaChoices(problem).size());  // of two downsets
   for (const StageDeviceKind& kind : problem.kinds) steps *= kind.count + 1;
   return static_cast<int>(std::min(kMostExactDownsets, std::sqrt(kMostExactSteps / steps)));
 }

@@ -1,4 +1,4 @@
-// Finds the best plan, proven.
+// SolveStagesExactly(): finds the best plan and proves that it is.
 #pragma once
 
 #include <optional>
@@ -9,19 +9,19 @@
 namespace stagecraft {
 
 struct ExactStages {
-  double score = 0;  // seconds; equal to the score of the plan, bit for bit
+  double score = 0;  // seconds; bit for bit that of StageScorer
   StagePlan plan;
-  double bound = 0;  // no plan scores less; equal to the score unless it was stopped
+  double bound = 0;  // no plan scores less; equal to `score` unless it was stopped
 };
 
 // Tries all pairs of nested downsets and all ways to spread devices, from back to front:
-// O(downsets^2 * product of (counts + 1) * devices). No value if no plan fits the memory. Throws
-// InputError for more than `most_downsets`. If it is stopped, it returns the best plan so far;
-// throws Stopped if there is none yet.
+// O(downsets^2 * product of (counts + 1) * devices). No value if no plan fits in memory. Throws
+// InputError if there are more than `most_downsets`. If it is stopped, it returns the best plan so
+// far; throws Stopped if there is none yet.
 std::optional<ExactStages> SolveStagesExactly(const StageProblem& problem, int most_downsets = 2000,
                                               const StopSign& stop = {});
 
-// As many downsets, at most 2000, as take about a minute with these devices.
+// Returns the number of downsets, at most 2000, that takes about a minute with these devices.
 int MostExactDownsets(const StageProblem& problem);
 
 }  // namespace stagecraft

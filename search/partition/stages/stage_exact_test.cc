@@ -24,8 +24,8 @@ TimedNode Node(const std::string& name, int compute_ms) {
   return {name, Duration::Seconds(compute_ms * 1e-3), {}, {}, {}};
 }
 
-// a 1 ms -> b 4 ms; one device of speed 1 and one of speed 2: b goes to the
-// faster one and takes 2 ms, which both on it (2.5 ms) would not.
+// a (1 ms) -> b (4 ms), with one device of speed 1 and one of speed 2: b goes to the faster one and
+// takes 2 ms; both operators on it would take 2.5 ms.
 StageProblem SlowAndFast() {
   StageProblem problem;
   problem.graph.name = "two";
@@ -47,8 +47,8 @@ TEST(StageExactTest, HeavyOperatorGoesToTheFastDevice) {
   EXPECT_EQ(exact->plan.replicas[1].kind, 1);
 }
 
-// b's 8 MB on the way would take 2 * 8 / 1 ms each way: no second device.
-TEST(StageExactTest, DevicesStayUnusedWhereTheyDoNotPay) {
+// The 8 MB between a and b would take 2 * 8 ms at 1 GB/s, so there is no second device.
+TEST(StageExactTest, DevicesStayUnusedIfTheyDoNotPay) {
   StageProblem problem = SlowAndFast();
   problem.graph.nodes[0].activation = Bytes(8'000'000);
   const auto exact = SolveStagesExactly(problem);
@@ -57,7 +57,7 @@ TEST(StageExactTest, DevicesStayUnusedWhereTheyDoNotPay) {
   EXPECT_EQ(exact->plan.stages(), 1);
 }
 
-TEST(StageExactTest, NothingFitsWhereEveryMemoryIsTooSmall) {
+TEST(StageExactTest, NothingFitsIfEveryMemoryIsTooSmall) {
   StageProblem problem = SlowAndFast();
   problem.graph.nodes[1].parameters = Bytes(100);
   for (StageDeviceKind& kind : problem.kinds) kind.memory = Bytes(99);
@@ -73,7 +73,7 @@ TEST(StageExactTest, EqualsTheBestOfAllPlansOfDrawnProblems) {
     const double least = every.LeastScore();
     const auto exact = SolveStagesExactly(problem);
     if (!exact) {
-      // Only plans over the memory, which come behind all others.
+      // All plans exceed the memory, and their scores come behind all others.
       double sum = 0;
       for (const TimedNode& node : problem.graph.nodes) sum += node.compute().seconds();
       EXPECT_GT(least, sum);
@@ -109,7 +109,7 @@ TEST(StageExactTest, EqualsPipeDreamsPartitionerOnChains) {
   }
 }
 
-TEST(StageExactTest, StoppedItReturnsTheBestSoFarAndABound) {
+TEST(StageExactTest, ReturnsTheBestSoFarAndABoundIfStopped) {
   int with_answer = 0;
   for (int seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// The stage of `kind` with most replicas, the first of equals; -1: none.
+// Returns the stage on `kind` with the most replicas, the first among equals; -1 if there is none.
 int GreatestOn(int kind, const std::vector<StageReplicas>& replicas) {
   int greatest = -1;
   for (int stage = 0; stage < static_cast<int>(replicas.size()); ++stage) {
@@ -43,12 +43,12 @@ StagePlan PlanOf(const std::vector<int>& order, const RoundedStages& stages) {
   return PlanFromCuts(order, stages.ends, stages.replicas);
 }
 
-// The better of the roundings that are found from one start.
+// Descent keeps the best of the roundings that are found from one start.
 class Descent {
  public:
   Descent(const StageCosts& costs, StageTrials& trials) : scorer_(costs), trials_(trials) {}
 
-  // A plan that was tried just before costs nothing.
+  // Scores a plan; one of the last two plans again costs nothing.
   void Try(const StagePlan& plan) {
     if (trials_.IsSpent() || plan == last_[0] || plan == last_[1]) return;
     last_[turn_] = plan;
@@ -79,8 +79,8 @@ void RequireFewPieces(const StageProblem& problem) {
       problem.graph.name, problem.graph.dag.size(), problem.devices(), 2 * kMostPieceTimes));
 }
 
-// Takes fewer replicas or other kinds until the devices suffice; there must be at most as many
-// stages as devices.
+// Takes fewer replicas or other kinds until the devices suffice. Precondition: there are at most as
+// many stages as devices.
 void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replicas) {
   std::vector<int> unused;
   for (const StageDeviceKind& kind : problem.kinds) unused.push_back(kind.count);
@@ -101,8 +101,8 @@ void FitReplicas(const StageProblem& problem, std::vector<StageReplicas>& replic
   }
 }
 
-// ScorePieces(), with a look at the stop sign for the shortest piece from every node. Throws
-// Stopped.
+// Returns ScorePieces() with a look at the stop sign for the shortest piece from each node. It
+// throws Stopped.
 PieceScore StoppableScore(const StageProblem& problem, const std::vector<int>& order,
                           const StopSign& stop) {
   return [score = ScorePieces(problem, order), &stop](const PieceStage& stage) {
@@ -111,7 +111,7 @@ PieceScore StoppableScore(const StageProblem& problem, const std::vector<int>& o
   };
 }
 
-// From one start to its repair. Throws Stopped.
+// Descends from one start and repairs the result. Throws Stopped.
 void Descend(const StageCosts& costs, const StageDevices& devices,
              const StageGradientOptions& options, uint64_t start, StageTrials& trials) {
   const StageProblem& problem = costs.problem();

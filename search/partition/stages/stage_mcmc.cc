@@ -16,7 +16,8 @@ constexpr int64_t kUnlimitedBudget = 100'000;
 constexpr int kMostChangesToRestart = 1000;
 constexpr int kRestartsToDrawnPlan = 4;
 
-// Every operator on every device of the kind with the most to offer.
+// Returns a plan with every operator on every device of the kind with the greatest count times
+// speed.
 StagePlan DataParallel(const StageProblem& problem) {
   StagePlan plan = OneStage(problem);
   double most = 0;

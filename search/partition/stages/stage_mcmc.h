@@ -1,4 +1,4 @@
-// MCMC: a walk through the plans that prefers better ones, as FlexFlow's search does.
+// SearchByMcmc(): a random walk over plans that prefers better ones, as FlexFlow's search does.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 namespace stagecraft {
 
 struct StageMcmcOptions {
-  // A plan that is worse by the share d of the best known score is accepted with probability
-  // exp(-sharpness * d). FlexFlow's constant is per millisecond; a share does not depend on the
-  // network.
+  // A plan whose score is greater than its predecessor's by a share d of the best known score is
+  // accepted with probability exp(-sharpness * d). FlexFlow's constant is per millisecond; a share
+  // does not depend on the network.
   double sharpness = 12;
   uint64_t seed = 1;
 };
 
-// Jia et al., "Beyond Data and Model Parallelism", MLSys 2019: begins at data parallelism and makes
-// one drawn change at a time; every max(1, min(1000, budget / 100)) changes it returns to the best
-// plan, here every fourth time to a drawn plan instead. Each change is scored by what it touches
-// alone. Without a limit of evaluations the budget of this rule is 100,000.
+// Follows Jia et al., "Beyond Data and Model Parallelism", MLSys 2019: begins at data parallelism
+// and makes one drawn change at a time. Every max(1, min(1000, budget / 100)) changes it returns to
+// the best plan, or, every fourth time and unlike theirs, goes to a drawn plan. Only what a change
+// touches is scored anew. Without a limit of evaluations this rule takes 100,000 as the budget.
 void SearchByMcmc(const StageProblem& problem, const StageMcmcOptions& options,
                   StageTrials& trials);
 

@@ -5,8 +5,8 @@
 namespace stagecraft {
 namespace {
 
-// `node` and everything that it reaches along `neighbours` (producers or consumers) within its
-// stage.
+// Returns `node` and everything that it reaches along `neighbours` (producers or consumers) within
+// its stage.
 std::vector<int> Reached(int node, const StageState& state,
                          const std::vector<std::vector<int>>& neighbours) {
   const std::vector<int>& stage_of = state.plan().stage_of;
@@ -23,7 +23,8 @@ std::vector<int> Reached(int node, const StageState& state,
   return reached;
 }
 
-// Follows first neighbours from `node` within its stage until there are none.
+// Follows the first neighbour in the stage, beginning at `node`, until there is none. Returns the
+// last node.
 int FarthestFrom(int node, const StageState& state,
                  const std::vector<std::vector<int>>& neighbours) {
   const std::vector<int>& stage_of = state.plan().stage_of;
@@ -88,7 +89,7 @@ bool SwapReplicas(int stage, int other, StageState& state) {
   return true;
 }
 
-// The new stage takes unused devices, or some of those of the old stage.
+// Splits a stage. The new stage takes unused devices, or some of those of the old stage.
 bool SplitStage(int node, const StageReplicas& on, StageState& state) {
   const int stage = state.plan().stage_of[node];
   std::vector<int> front = Reached(node, state, state.costs().dag().producers);

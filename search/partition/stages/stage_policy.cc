@@ -16,7 +16,8 @@ constexpr int kEncoderLayers = 2;
 constexpr int kMostWidth = 1024;
 constexpr char kFormat[] = "stage-policy-1";
 
-// A file that is no policy may be one very long line of any bytes.
+// Returns the beginning of a text for an error: a file that is not a policy may be one very long
+// line of any bytes.
 std::string Beginning(const std::string& text) {
   constexpr size_t kShown = 60;
   std::string shown = text.substr(0, std::min(kShown, text.find('\n')));

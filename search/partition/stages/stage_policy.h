@@ -1,5 +1,5 @@
-// StagePolicy: learned probabilities of cutting at a place and of choosing devices, for any graph
-// and any devices.
+// StagePolicy: learned probabilities of cuts and of choices of devices, for any graph and any
+// devices.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,27 @@ struct StagePolicyShape {
   friend bool operator==(const StagePolicyShape&, const StagePolicyShape&) = default;
 };
 
-// Plans that are decided side by side, as rows.
+// PolicyBatch is a batch of plans that are decided side by side, as rows.
 struct PolicyBatch {
   std::vector<int> order;  // the topological order that is cut
   std::vector<int> stages;
-  std::vector<std::vector<int>> ends;     // by plan and stage, see PlanFromCuts
-  std::vector<std::vector<int>> choices;  // by plan and stage, of ReplicaChoices
+  std::vector<std::vector<int>> ends;     // by plan and stage, as in PlanFromCuts()
+  std::vector<std::vector<int>> choices;  // by plan and stage: index in PolicyGraph::choices()
   int plans() const { return static_cast<int>(stages.size()); }
 };
 
-// For every decision, plans x decisions: the logarithm of its probability, 0 if there was no
-// choice; and the entropy of the choice.
+// PolicyDecisions has, for every decision, plans x decisions, the logarithm of its probability, 0
+// if there was no choice, and the entropy of the choice.
 struct PolicyDecisions {
   Variable log_probability;
   Variable entropy;
 };
 
-// Modelled on DRL-PP: a graph convolution encodes the operators; the number of stages is given; an
-// LSTM goes over the operators in topological order and draws "cut behind this one", with exactly
-// stages - 1 cuts enforced by a mask; a head draws kind and replicas of each stage from front to
-// back, with a mask that leaves a device to every stage behind. The number of parameters depends on
-// neither graph nor devices.
+// StagePolicy is modelled on DRL-PP: a graph convolution encodes the operators; the number of
+// stages is given; an LSTM goes over the operators in topological order and draws whether to cut
+// behind each, where a mask enforces exactly stages - 1 cuts; a head draws kind and replicas of
+// each stage from front to back, with a mask that leaves a device to every later stage. The number
+// of parameters depends on neither graph nor devices.
 class StagePolicy {
  public:
   StagePolicy(const StagePolicyShape& shape, uint64_t seed);
@@ -47,15 +47,16 @@ class StagePolicy {
   // Draws `plans` plans of `stages` stages (at most MostStages()) along `order`. Throws Stopped.
   PolicyBatch Draw(const PolicyGraph& graph, std::vector<int> order, int stages, int plans,
                    Random& random, const StopSign& stop = {});
-  // The decisions that led to `batch`, on a tape whose gradients are added to parameters(). Throws
-  // Stopped.
+  // Returns the decisions that led to `batch`, on a tape whose gradients are added to parameters().
+  // Throws Stopped.
   PolicyDecisions Decisions(Tape& tape, const PolicyGraph& graph, const PolicyBatch& batch,
                             const StopSign& stop = {});
 
   ParameterSet& parameters() { return parameters_; }
   const StagePolicyShape& shape() const { return shape_; }
 
-  // As text; Read() throws an InputError that begins with `source` for another shape or version.
+  // The policy as text. Read() throws an InputError that begins with `source` if the text has
+  // another shape or version.
   std::string Write() const;
   static StagePolicy Read(const std::string& text, const std::string& source);
 

@@ -82,7 +82,7 @@ TEST(StagePolicyTest, GradientsOfEveryParameterAreThoseOfFiniteDifferences) {
   tape.Backward(sum(tape));
   constexpr double kStep = 1e-6;
   for (Parameter* parameter : policy.parameters().all()) {
-    // The first and the last entry of each.
+    // Only the first and the last entry of each parameter are tested.
     for (const Eigen::Index entry : {Eigen::Index{0}, parameter->value.size() - 1}) {
       const double value = parameter->value(entry);
       double sums[2];
@@ -126,7 +126,7 @@ TEST(StagePolicyTest, OtherTextIsRefused) {
   EXPECT_THROW(StagePolicy::Read(text.substr(0, text.size() / 2), "policy.txt"), InputError);
 }
 
-// The mean logarithm of the score of what a policy draws, less is better.
+// Returns the mean logarithm of the scores of plans that a policy draws; less is better.
 double MeanLogScore(StagePolicy& policy, const StageProblem& problem) {
   const PolicyGraph graph(problem);
   StageScorer scorer(graph.costs());
@@ -150,8 +150,8 @@ TEST(StagePpoTest, DrawsBetterPlansOnceItHasLearned) {
   EXPECT_LT(after, before - 0.1);
 }
 
-// Learned on other graphs, it draws better plans for one that it never saw
-// than one that has learned nothing.
+// A policy that learned on other graphs draws better plans for one that it never saw than a policy
+// that has learned nothing.
 TEST(StagePpoTest, WhatItLearnedHelpsOnAnUnseenGraph) {
   std::vector<StageProblem> seen;
   for (int seed = 101; seed <= 120; ++seed) {
@@ -172,7 +172,7 @@ std::vector<StageProblem> TwoProblems() {
   return {DrawStageProblem(Random(101), 8, 12), DrawStageProblem(Random(102), 8, 12)};
 }
 
-TEST(StagePpoTest, StoppedItHasLearnedWhatFewerRoundsTeach) {
+TEST(StagePpoTest, HasLearnedWhatFewerRoundsTeachIfStopped) {
   const std::vector<StageProblem> seen = TwoProblems();
   StagePolicy stopped(kNarrow, 1);
   std::atomic<bool> stop = false;
@@ -182,7 +182,7 @@ TEST(StagePpoTest, StoppedItHasLearnedWhatFewerRoundsTeach) {
   StagePolicy shorter(kNarrow, 1);
   EXPECT_EQ(TrainPolicy(seen, 2, {}, shorter), 4);
   EXPECT_TRUE(stopped.Write() == shorter.Write());
-  // And nothing where it is stopped at once.
+  // It learns nothing if it is stopped at once.
   EXPECT_EQ(TrainPolicy(seen, 5, {}, stopped, {}, {.stop = &stop}), 0);
   EXPECT_TRUE(stopped.Write() == shorter.Write());
   StageTrials trials({.evaluations = 1000, .stop = &stop});
@@ -192,7 +192,7 @@ TEST(StagePpoTest, StoppedItHasLearnedWhatFewerRoundsTeach) {
 }
 
 // A batch is 32 plans.
-TEST(StagePpoTest, ABudgetEndsTheTrainingBehindTheLastBatchThatItHasPlansFor) {
+TEST(StagePpoTest, ABudgetEndsTheTrainingAfterTheLastBatchThatItHasPlansFor) {
   const std::vector<StageProblem> seen = TwoProblems();
   StagePolicy policy(kNarrow, 1);
   const std::string untrained = policy.Write();
@@ -218,11 +218,11 @@ TEST(StagePpoTest, AnotherThreadMayStopTheTraining) {
     rounds = done;
     rounds.notify_all();
   };
-  // Of the hours that they would take.
+  // The ten million rounds would take hours.
   EXPECT_GE(TrainPolicy(seen, 10'000'000, {}, policy, report, {.stop = &stop}), 2);
 }
 
-// Plans are drawn decision by decision, and so are they learned from.
+// Plans are drawn decision by decision, and the policy learns from them decision by decision.
 TEST(StagePpoTest, ABatchIsNotFinishedOnceItIsStopped) {
   const StageProblem problem = DrawStageProblem(Random(12), 12, 12);
   const PolicyGraph graph(problem);

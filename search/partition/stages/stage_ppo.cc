@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kLongestGradient = 1;
 
-// Rewards less their mean, in standard deviations.
+// Returns the rewards less their mean, in standard deviations.
 Eigen::VectorXd Advantages(const std::vector<double>& scores) {
   Eigen::VectorXd rewards(scores.size());
   for (size_t plan = 0; plan < scores.size(); ++plan) rewards(plan) = -std::log(scores[plan]);
@@ -30,14 +30,14 @@ StagePlan PlanOf(const PolicyGraph& graph, const PolicyBatch& batch, int plan) {
   return PlanFromCuts(batch.order, batch.ends[plan], replicas);
 }
 
-// Every second time the number of stages of the best plan so far.
+// Returns a drawn number of stages or, every second time, that of the best plan so far.
 int NextStages(const StageProblem& problem, int round, const StageTrials& trials, Random& random) {
   const auto drawn = static_cast<int>(random.Integer(1, MostStages(problem)));
   return round % 2 == 1 && trials.evaluations() > 0 ? trials.best().stages() : drawn;
 }
 
-// Plays one round: draws a batch, scores it, and learns from it. Throws Stopped. False if the
-// trials are used up before it learns.
+// Plays one round: draws a batch, scores it, and learns from it. Returns false if the trials are
+// used up before it learns. Throws Stopped.
 bool PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& options,
                StagePolicy& policy, PolicyLearner& learner, Random& random, StageTrials& trials) {
   const StopSign& stop = trials.stop();
@@ -58,8 +58,8 @@ bool PlayRound(const PolicyGraph& graph, int round, const StagePpoOptions& optio
   return true;
 }
 
-// The time that is left for one more batch, which is learned from as a whole. No value if its
-// evaluations are not left.
+// Returns the time that is left for one more batch; no value if there are not enough evaluations
+// left for all of it, since a batch is learned from as a whole.
 std::optional<Budget> LeftForBatch(const Budget& budget, int batches_done, int batch,
                                    double seconds) {
   std::optional<Budget> left = budget.Left(int64_t{batches_done} * batch, seconds);
@@ -111,7 +111,7 @@ int SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options, 
       if (PlayRound(graph, round, options, policy, learner, random, trials)) ++learned;
     }
   } catch (const Stopped&) {
-    // What was learned stays.
+    // What was learned is kept.
   }
   return learned;
 }
@@ -138,7 +138,7 @@ int TrainPolicy(std::span<const StageProblem> problems, int rounds, const StageP
       if (report) report(round + 1);
     }
   } catch (const Stopped&) {
-    // What was learned stays.
+    // What was learned is kept.
   }
   return learned;
 }

@@ -1,4 +1,4 @@
-// PPO: a policy that learns from the plans that it draws.
+// PolicyLearner: lets a policy learn from the plans that it draws (PPO).
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace stagecraft {
 
-// The defaults are usual ones for PPO, except for the rate: with the usual 3e-4 a few thousand
-// plans teach too little (VGG-16 18 % off after 5,000 plans instead of 0.3 %).
+// The defaults are the usual ones of PPO, except for the rate: with the usual 3e-4 it learns too
+// little from a few thousand plans (VGG-16 is 18 % off after 5,000 plans instead of 0.3 %).
 struct StagePpoOptions {
   int batch = 32;         // plans between two updates
-  int epochs = 4;         // updates on each batch
+  int epochs = 4;         // updates with each batch
   double clip = 0.2;      // limit of the change of a decision's probability
   double entropy = 0.01;  // weight of the entropy
   double rate = 3e-3;     // of Adam
   uint64_t seed = 1;
 };
 
-// Proximal policy optimization on batches that others score.
+// PolicyLearner is proximal policy optimization on batches that its caller scores.
 class PolicyLearner {
  public:
   // `policy` must outlive it.
   PolicyLearner(const StagePpoOptions& options, StagePolicy& policy);
 
   // Learns from one batch, with reward -log(score) for each plan and the mean of the batch as
-  // baseline. Throws Stopped between two updates: what was learned stays.
+  // baseline. Throws Stopped between two updates; what was learned is kept.
   void Learn(const PolicyGraph& graph, const PolicyBatch& batch, const std::vector<double>& scores,
              const StopSign& stop = {});
 
@@ -44,19 +44,19 @@ class PolicyLearner {
   Adam adam_;
 };
 
-// Proximal policy optimization (Schulman et al., 2017) until `trials` are used up, with reward
+// Runs proximal policy optimization (Schulman et al., 2017) until `trials` are used up, with reward
 // -log(score) at the end of a plan; baseline and scale are mean and standard deviation of the
 // batch. Of four batches two are cut along dag.order and two along a drawn order; of each two, one
-// has a drawn number of stages and one that of the best plan. `policy` is changed: untrained, it
-// learns from scratch; trained on other problems, it is tuned to this one. `trials` must be
-// limited. Returns from how many batches it learned.
+// has a drawn number of stages and one that of the best plan. `policy` is changed: an untrained one
+// learns from scratch; one that was trained on other problems is tuned to this one. `trials` must
+// be limited. Returns from how many batches the policy learned.
 int SearchByPolicy(const StageProblem& problem, const StagePpoOptions& options, StagePolicy& policy,
                    StageTrials& trials);
 
-// The same on many problems in turn, `rounds` batches of each: it learns what they have in common.
-// `report` is called after every round; `budget` ends the training with what was learned so far,
-// and no batch begins that has more plans than evaluations are left. Returns from how many batches
-// it learned: all, unless the budget ended first.
+// Does the same on many problems in turn, with `rounds` batches of each: the policy learns what
+// they have in common. `report` is called after every round. If `budget` ends the training, what
+// was learned so far is kept; no batch begins that has more plans than evaluations are left.
+// Returns from how many batches the policy learned: all, unless the budget ended first.
 int TrainPolicy(std::span<const StageProblem> problems, int rounds, const StagePpoOptions& options,
                 StagePolicy& policy, const std::function<void(int rounds_done)>& report = {},
                 const Budget& budget = {});

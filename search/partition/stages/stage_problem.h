@@ -1,5 +1,5 @@
 // StageProblem: a graph of operators to be cut into stages, each on replicas of one kind of device,
-// so that the slowest stage is as fast as possible; and StagePlan, an answer.
+// so that the slowest stage is as fast as possible. StagePlan is an answer.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace stagecraft {
 
-// Devices that are equal.
+// StageDeviceKind is a number of equal devices.
 struct StageDeviceKind {
   int count = 1;
   double speed = 1;                            // relative to the device that was profiled
-  std::optional<Bytes> memory = std::nullopt;  // without a value it is unlimited
+  std::optional<Bytes> memory = std::nullopt;  // no value: unlimited
 };
 
 struct StageProblem {
@@ -27,7 +27,7 @@ struct StageProblem {
   int devices() const;
 };
 
-// A sentence for each thing that is wrong with it; empty: valid.
+// Returns a sentence for each thing that is wrong with the problem; empty if it is valid.
 std::vector<std::string> FindErrors(const StageProblem& problem);
 
 struct StageReplicas {
@@ -36,7 +36,8 @@ struct StageReplicas {
   friend auto operator<=>(const StageReplicas&, const StageReplicas&) = default;
 };
 
-// No stage is empty; an edge stays in its stage or runs to a later one; devices may stay unused.
+// In a StagePlan no stage is empty, an edge stays in its stage or leads to a later one, and devices
+// may stay unused.
 struct StagePlan {
   std::vector<int> stage_of;            // by node
   std::vector<StageReplicas> replicas;  // by stage
@@ -46,13 +47,13 @@ struct StagePlan {
 
 std::vector<std::string> FindErrors(const StageProblem& problem, const StagePlan& plan);
 
-// Everything on one device of the first kind.
+// Returns the plan with everything on one device of the first kind.
 StagePlan OneStage(const StageProblem& problem);
 
-// Every (kind, replicas) that the devices allow, by kind.
+// Returns every (kind, replicas) that the devices allow, by kind.
 std::vector<StageReplicas> ReplicaChoices(const StageProblem& problem);
 
-// How many devices of each kind `plan` leaves unused.
+// Returns how many devices of each kind `plan` leaves unused.
 std::vector<int> UnusedDevices(const StageProblem& problem, const StagePlan& plan);
 
 }  // namespace stagecraft

@@ -10,8 +10,8 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kSteepest = 30;    // exponents of energies are cut off at this
-constexpr double kHardFrom = 0.66;  // of the steps
+constexpr double kSteepest = 30;    // limit of the exponents of energies
+constexpr double kHardFrom = 0.66;  // as a share of the steps
 constexpr double kGamma = 0.3;      // of the smooth dynamic programme, whose energies are about 1
 
 int LikeliestColumn(const Matrix& logits, int row) {
@@ -28,7 +28,7 @@ Matrix Hardened(const Matrix& shares) {
 
 int Sum(const std::vector<int>& counts) { return std::accumulate(counts.begin(), counts.end(), 0); }
 
-// The likeliest choice gives every stage its share of the devices.
+// Returns drawn logits of which the greatest usually gives a stage its share of the devices.
 Matrix DrawDegrees(const StageDevices& devices, int stages,
                    const std::vector<StageReplicas>& choices, Random& random) {
   const double share = static_cast<double>(Sum(devices.counts)) / stages;
@@ -73,7 +73,7 @@ void StageRelaxation::StartBoundaries(double best) {
       exponents.unaryExpr([](double x) { return std::exp(std::min(x, kSteepest)); });
   const Pieces& pieces = times_.pieces();
   const Matrix marginals = CutMarginals(energies, pieces, kGamma);
-  constexpr double kLeast = 1e-3;  // no position is ruled out from the start
+  constexpr double kLeast = 1e-3;  // so that no position is ruled out from the start
   for (int stage = 0; stage + 1 < stages_; ++stage) {
     for (int end = 1; end < pieces.length; ++end) {
       double share = 0;
@@ -97,7 +97,8 @@ Variable StageRelaxation::Shares(Tape& tape, Variable logits, double heat, bool 
   return is_hard ? StraightThrough(tape, soft, Hardened(tape.value(soft))) : soft;
 }
 
-// stages + 1 x length + 1: the first stage begins at 0, the last ends at the end.
+// Returns the probabilities of boundaries, stages + 1 x length + 1: the first stage begins at 0,
+// the last ends at the end.
 Variable StageRelaxation::Boundaries(Tape& tape, double heat, bool is_hard) {
   const int length = times_.pieces().length;
   Matrix first = Matrix::Zero(1, length + 1);
@@ -114,7 +115,8 @@ Variable StageRelaxation::Boundaries(Tape& tape, double heat, bool is_hard) {
   return JoinRows(tape, rows);
 }
 
-// The sum over kinds of the share of devices that are taken beyond those that exist.
+// Returns the sum over kinds of the devices that are taken beyond those that exist, as a share of
+// these.
 Variable StageRelaxation::DevicesMissing(Tape& tape, Variable degrees) const {
   const auto kinds = static_cast<int>(devices_.counts.size());
   Matrix taken = Matrix::Zero(times_.choices().size(), kinds);
@@ -133,7 +135,7 @@ void StageRelaxation::Step(double progress, double best, const StopSign& stop) {
   const double smooth = Between(options_.blunt, options_.sharp, progress);
   const bool is_hard = progress > kHardFrom;
   const Variable degrees = Shares(tape, tape.Read(degrees_), heat, is_hard);
-  // In units of the best score from here on.
+  // From here on times are in units of the best score.
   const Variable times = MatMul(tape, degrees, tape.Constant(times_.scores() / best));
   const Variable ends = Boundaries(tape, heat, is_hard);
   stop.Check();
@@ -171,7 +173,7 @@ RoundedStages StageRelaxation::RoundLogits() const {
   }
   std::sort(ends.begin(), ends.end());
   ends.push_back(length);
-  // Apart from each other: first upwards, then down from the end.
+  // Moves ends apart from each other: first upwards, then down from the end.
   for (int stage = 1; stage < stages_; ++stage) {
     ends[stage] = std::max(ends[stage], ends[stage - 1] + 1);
   }

@@ -13,7 +13,7 @@ namespace stagecraft {
 
 struct RelaxationOptions {
   double rate = 0.3;  // of Adam, on logits
-  // Temperatures of the Gumbel-softmax: from hot to cold, geometrically.
+  // Temperatures of the Gumbel-softmax, which falls geometrically from hot to cold.
   double hot = 2;
   double cold = 0.1;
   // Temperatures of the smooth maximum and of the smooth dynamic programme, as shares of the best
@@ -22,14 +22,14 @@ struct RelaxationOptions {
   double sharp = 0.02;
 };
 
-// The devices that stages can be given.
+// StageDevices are the devices that stages can be given.
 struct StageDevices {
   std::vector<int> counts;  // devices, by kind
-  // Turns any choices into choices that the devices allow, changing little.
+  // Turns any choices into ones that the devices allow, with few changes.
   std::function<void(std::vector<StageReplicas>&)> fit;
 };
 
-// Where a chain is cut (stage_cuts.h), and what each piece runs on.
+// RoundedStages is where a chain is cut (stage_cuts.h), and what each piece runs on.
 struct RoundedStages {
   std::vector<int> ends;
   std::vector<StageReplicas> replicas;
@@ -37,17 +37,18 @@ struct RoundedStages {
 
 class StageRelaxation {
  public:
-  // `times` must outlive this object. `best` is a score to compare with. Throws Stopped.
+  // `times` must outlive this object. `best` is the best known score, by which times are scaled.
+  // Throws Stopped.
   StageRelaxation(StageDevices devices, const PieceTimes& times, int stages,
                   const RelaxationOptions& options, double best, Random random,
                   const StopSign& stop = {});
 
-  // One step of Adam; `progress` goes from 0 to 1. Throws Stopped, in which case nothing has moved.
+  // Makes one step of Adam; `progress` goes from 0 to 1. If it throws Stopped, nothing has changed.
   void Step(double progress, double best, const StopSign& stop = {});
 
-  // The likeliest boundaries and degrees.
+  // Returns the likeliest boundaries and degrees.
   RoundedStages RoundLogits() const;
-  // The same degrees with the boundaries that are best for them.
+  // Returns the same degrees with the boundaries that are best for them.
   RoundedStages RoundDegrees() const;
 
  private:
@@ -55,7 +56,7 @@ class StageRelaxation {
   Variable Boundaries(Tape& tape, double heat, bool is_hard);
   Variable DevicesMissing(Tape& tape, Variable degrees) const;
   std::vector<StageReplicas> RoundedReplicas() const;
-  // The boundary logits with which the smooth dynamic programme starts.
+  // Sets the first boundary logits by the marginals of the smooth dynamic programme.
   void StartBoundaries(double best);
 
   const StageDevices devices_;

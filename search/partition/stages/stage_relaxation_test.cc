@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-TEST(StageRelaxationTest, AStepThatIsStoppedMovesNothing) {
+TEST(StageRelaxationTest, AStoppedStepChangesNothing) {
   StageProblem problem = DrawStageProblem(Random(3), 30, 30);
   problem.kinds = {{.count = 6}};
   const PieceTimes times(30, ReplicaChoices(problem),

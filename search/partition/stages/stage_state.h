@@ -1,5 +1,5 @@
-// StageState: a plan that changes a little at a time, and its score, whose computation costs only
-// what the change touches.
+// StageState: a plan that changes a little at a time, with its score, of which only what a change
+// touches is computed anew.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace stagecraft {
 
-// Its score is that of StageScorer, bit for bit. Between changes stages may be empty and edges may
-// run backwards; Score() requires a valid plan.
+// The score is that of StageScorer, bit for bit. Between changes stages may be empty and edges may
+// lead backwards; Score() requires a valid plan.
 class StageState {
  public:
   // `costs` must outlive this object.
@@ -20,21 +20,21 @@ class StageState {
   const StagePlan& plan() const { return plan_; }
   const StageCosts& costs() const { return costs_; }
   int nodes_in(int stage) const { return counts_[stage]; }
-  int unused(int kind) const { return unused_[kind]; }  // devices; below 0: too many are taken
+  int unused(int kind) const { return unused_[kind]; }  // devices; negative if too many are taken
 
-  // O(degree of the nodes * degree of their producers).
+  // Moves nodes to a stage. O(degree of the nodes * degree of their producers).
   void MoveNodes(std::span<const int> nodes, int to);
   void SetReplicas(int stage, const StageReplicas& on);
   // Inserts an empty stage in front of `stage`, or removes one. O(nodes).
   void InsertStage(int stage, const StageReplicas& on);
   void EraseStage(int stage);
 
-  // O(stages) comparisons; only what was touched is computed anew.
+  // Returns the score. O(stages) comparisons; only what was touched is computed anew.
   double Score();
   // The slowest stage of the last Score(), the first among equals.
   int slowest_stage() const { return slowest_stage_; }
 
-  // Takes back all changes since the last Keep().
+  // Undoes all changes since the last Keep().
   void Undo();
   void Keep() { journal_.clear(); }
 
@@ -57,7 +57,7 @@ class StageState {
 
   const StageCosts& costs_;
   StagePlan plan_;
-  std::vector<int> last_reader_;   // by node: latest stage of a consumer; -1: none
+  std::vector<int> last_reader_;   // by node: the latest stage of a consumer; -1: none
   std::vector<int> counts_;        // by stage
   std::vector<StageSizes> sizes_;  // by stage
   std::vector<int64_t> crossing_;  // bytes, by the stage in front of the cut

@@ -55,7 +55,7 @@ TEST(StageStateTest, ScoreAfterAnyChangeIsThatOfAnEvaluationFromScratch) {
   EXPECT_GT(changes, 3000);
 }
 
-TEST(StageMcmcTest, SpendsItsBudgetAndReturnsAPlanOfTheScoreThatItClaims) {
+TEST(StageMcmcTest, SpendsItsBudgetAndReturnsAPlanWithTheScoreThatItClaims) {
   const StageProblem problem = DrawStageProblem(Random(3), 3, 20);
   StageTrials trials({.evaluations = 500});
   SearchByMcmc(problem, {}, trials);

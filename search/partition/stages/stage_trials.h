@@ -1,5 +1,5 @@
 // StageTrials: what a search may spend, what it has spent, and the best plan so far. All solvers of
-// stage problems spend from one of these, so that they can be compared.
+// stage problems count their evaluations in one of these, so that they can be compared.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class StageTrials {
   void Add(double score, const StagePlan& plan);
 
   const Budget& budget() const { return budget_; }
-  // The stop of the budget, for what takes long between evaluations.
+  // The stop of the budget, to be asked where much time passes between evaluations.
   const StopSign& stop() const { return stop_; }
   int64_t evaluations() const { return evaluations_; }
-  // 0 at the start, 1 once the evaluations are used up; 0 without a limit of evaluations.
+  // Returns the share of the evaluations that are used up; 0 without a limit of evaluations.
   double share_spent() const;
-  double best_score() const { return best_score_; }  // infinity: none yet
+  double best_score() const { return best_score_; }  // infinity if there is none yet
   const StagePlan& best() const { return best_; }
   const std::vector<CurvePoint>& curve() const { return curve_; }
 

@@ -1,4 +1,4 @@
-// The operators of a transformer, with times by their floating-point operations.
+// TransformerGraph: the operators of a transformer, with times by their floating-point operations.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct TransformerSize {
   int tokens = 1;  // of a minibatch
 };
 
-// Eight operators for each layer, with both residual connections; 16-bit numbers.
+// TransformerGraph has eight operators for each layer, with both residual connections; numbers have
+// 16 bits.
 class TransformerGraph {
  public:
   static TimedGraph Make(const TransformerSize& size) {
@@ -29,7 +30,7 @@ class TransformerGraph {
   }
 
  private:
-  // The rate of a device in a large GEMM, a round figure.
+  // The rate of a device in a large GEMM; a round figure.
   static constexpr double kFlopPerSecond = 1e14;
 
   explicit TransformerGraph(const TransformerSize& size) : size_(size) {
@@ -48,8 +49,8 @@ class TransformerGraph {
     Add("head", {residual}, hidden * size.vocabulary, -1, 1);
   }
 
-  // `products` are multiplications per token; `weights` below 0 means as many. The rest of its time
-  // is for reading what it writes, at a round 1 TB/s.
+  // Adds an operator. `products` are multiplications per token; `weights` below 0 means as many as
+  // these. The rest of its time is for moving its output, at a round 1 TB/s.
   int Add(const std::string& name, const std::vector<int>& producers, double products,
           double weights, double outputs) {
     const auto node = static_cast<int>(graph_.nodes.size());
