@@ -46,7 +46,7 @@ void CsvRecords::ReadQuoted() {
   while (true) {
     at_ = text_.find('"', at_);
     if (at_ == std::string_view::npos) {
-      throw InputError(Place() + ": got a quote that never closes, want a second one");
+      throw InputError(Place() + ": got an opening quote without a closing one, want both");
     }
     if (at_ + 1 >= text_.size() || text_[at_ + 1] != '"') break;
     has_quotes = true;

@@ -50,11 +50,11 @@ TEST(CsvRecordsTest, LinesAreThoseThatRecordsBeginOn) {
 
 TEST(CsvRecordsTest, BadQuotesAreRefusedWithTheLine) {
   EXPECT_EQ(ErrorOf([] { RecordsOf("a\n1,\"2\n"); }),
-            "t.csv:2: got a quote that never closes, want a second one");
+            "t.csv:2: got an opening quote without a closing one, want both");
   EXPECT_EQ(ErrorOf([] { RecordsOf("a\n\"1\"2\n"); }),
             "t.csv:2: got text after a closing quote, want a comma");
   EXPECT_EQ(ErrorOf([] { CsvRecords("\"", "t.csv", ": line ").Next(); }),
-            "t.csv: line 1: got a quote that never closes, want a second one");
+            "t.csv: line 1: got an opening quote without a closing one, want both");
 }
 
 }  // namespace

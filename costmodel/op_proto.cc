@@ -70,11 +70,11 @@ Fabric FabricFromProto(const FabricProto& proto, std::string_view path) {
                           proto.inter_bandwidth_bytes_per_s(), path, "inter");
   if (fabric.ranks > fabric.nodes && proto.intra_bandwidth_bytes_per_s() <= 0) {
     Fail(path, "intra_bandwidth_bytes_per_s", proto.intra_bandwidth_bytes_per_s(),
-         "> 0 where ranks share a node");
+         "> 0 if ranks share a node");
   }
   if (fabric.nodes > 1 && proto.inter_bandwidth_bytes_per_s() <= 0) {
     Fail(path, "inter_bandwidth_bytes_per_s", proto.inter_bandwidth_bytes_per_s(),
-         "> 0 where the group spans nodes");
+         "> 0 if the group spans nodes");
   }
   fabric.nvls = proto.nvls();
   return fabric;
@@ -104,7 +104,7 @@ GradientSync SyncFromProto(const GradientSyncProto& proto, const Op& op, std::st
   const auto method = proto.method();
   if (!GradientSyncProto::Method_IsValid(method) ||
       (method > GradientSyncProto::ALL_REDUCE && op.kind != OpKind::kAllReduce)) {
-    Fail(path, "method", static_cast<int>(method), "a way to synchronise, of an all-reduce");
+    Fail(path, "method", static_cast<int>(method), "a synchronisation method, on an all-reduce");
   }
   GradientSync sync;
   if (method != GradientSyncProto::SYNC_METHOD_UNSPECIFIED) {
@@ -124,8 +124,9 @@ GradientSync SyncFromProto(const GradientSyncProto& proto, const Op& op, std::st
   sync.serving = ReadCount(0, is_rolling ? ranks - 1 : 0, proto.serving(), path, "serving");
   sync.timeout = Time(proto.timeout_ns(), path, "timeout_ns");
   if (static_cast<double>(sync.timeout.ns()) > (is_rolling ? kMaxNanoseconds : 0)) {
-    Fail(path, "timeout_ns", proto.timeout_ns(),
-         is_rolling ? fmt::format("at most {:g}", kMaxNanoseconds) : "0 but for rolling servers");
+    Fail(
+        path, "timeout_ns", proto.timeout_ns(),
+        is_rolling ? fmt::format("at most {:g}", kMaxNanoseconds) : "0 except for rolling servers");
   }
   sync.server = ReadLink(proto.server_kind(), proto.server_latency_ns(),
                          proto.server_bandwidth_bytes_per_s(), path, "server");
@@ -134,7 +135,7 @@ GradientSync SyncFromProto(const GradientSyncProto& proto, const Op& op, std::st
   for (const auto& [link, field] : {std::pair(sync.server, "server_bandwidth_bytes_per_s"),
                                     std::pair(sync.worker, "worker_bandwidth_bytes_per_s")}) {
     const double rate = link.bandwidth.bytes_per_s();
-    if (sync.servers > 0 && rate <= 0) Fail(path, field, rate, "> 0 where there are servers");
+    if (sync.servers > 0 && rate <= 0) Fail(path, field, rate, "> 0 if there are servers");
   }
   return sync;
 }
@@ -203,7 +204,7 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   if (proto.has_fabric()) {
     op.fabric = FabricFromProto(proto.fabric(), fmt::format("{}.fabric", path));
   } else if (IsCollective(op.kind)) {
-    Fail(path, "fabric", "nothing", "what the group sees of the cluster");
+    Fail(path, "fabric", "nothing", "the links between the ranks of the group");
   }
   if (proto.has_sync()) op.sync = SyncFromProto(proto.sync(), op, fmt::format("{}.sync", path));
   return op;

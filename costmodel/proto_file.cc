@@ -176,7 +176,7 @@ std::string ReadFile(const std::string& path) {
   const auto check_size = [&](uintmax_t size) {
     if (size <= most) return;
     throw InputError(path + ": got more than " +
-                     (is_stream ? "256 MiB from what is no regular file" : "2 GiB") +
+                     (is_stream ? "256 MiB from a file that is not regular" : "2 GiB") +
                      ", want a smaller file");
   };
   std::string contents;

@@ -169,8 +169,9 @@ TEST(ProtoFileTest, FilesThatAreTooLargeAreRefusedBeforeTheyAreRead) {
     ReadFile("/dev/zero");
     ADD_FAILURE() << "no error";
   } catch (const InputError& refusal) {
-    EXPECT_EQ(std::string(refusal.what()),
-              "/dev/zero: got more than 256 MiB from what is no regular file, want a smaller file");
+    EXPECT_EQ(
+        std::string(refusal.what()),
+        "/dev/zero: got more than 256 MiB from a file that is not regular, want a smaller file");
   }
 }
 

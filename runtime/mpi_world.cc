@@ -61,7 +61,7 @@ MpiWorld::MpiWorld() {
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
-  if (provided < MPI_THREAD_SERIALIZED) Abort("MPI supports one thread alone\n");
+  if (provided < MPI_THREAD_SERIALIZED) Abort("MPI supports only one thread\n");
   AlignClocks();
 }
 

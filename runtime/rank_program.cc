@@ -37,7 +37,8 @@ std::vector<int32_t> RanksOfDevices(const Schedule& schedule) {
     const RankInfo& info = schedule.ranks()[r];
     if (info.multiplicity != 1) {
       throw InputError(
-          fmt::format("schedule: rank {} stands for {} devices, want one that was lowered unfolded",
+          fmt::format("schedule: rank {} represents {} devices, want a schedule with every device "
+                      "(simulate --unfold)",
                       r, info.multiplicity));
     }
     if (static_cast<size_t>(info.device) >= ranks.size()) ranks.resize(info.device + 1, -1);
@@ -99,9 +100,10 @@ class ProgramMaker {
   int32_t RankOf(int32_t device) const {
     const auto index = static_cast<size_t>(device);
     if (index < rank_of_.size() && rank_of_[index] >= 0) return rank_of_[index];
-    throw InputError(fmt::format(
-        "schedule: device {} takes part in a collective and is no rank; servers are not executed",
-        device));
+    throw InputError(
+        fmt::format("schedule: device {} takes part in a collective but is not a rank; servers are "
+                    "not executed",
+                    device));
   }
 
   void Wait(RankStep& before, int32_t after) {

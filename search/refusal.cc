@@ -91,7 +91,7 @@ std::string FindRefusal(const SearchProblem& problem) {
     std::string refusal = RefusalOf(problem, degrees);
     if (!refusal.empty()) return refusal;
   }
-  return "these choices leave the search no plan: want others, or fewer of them";
+  return "no plan has all of these choices: want others, or fewer of them";
 }
 
 }  // namespace stagecraft

@@ -130,7 +130,7 @@ TEST_F(AsynchronousPlansTest, TracesAreWritten) {
 
 TEST_F(AsynchronousPlansTest, WhatMakesNoSenseIsRefused) {
   std::vector<Case> cases = {
-      {"--global-batch 2 --schedule pipedream --zero 2", "zero: 2 with pipedream, where every"},
+      {"--global-batch 2 --schedule pipedream --zero 2", "zero: 2 with pipedream, in which every"},
       {"--global-batch 8 --schedule pipedream",
        "global_batch: 8 mini-batches of 1, but pipedream updates after every one: want 2"},
       {"--global-batch 6 --schedule pipedream-2bw",
@@ -148,14 +148,15 @@ TEST_F(AsynchronousPlansTest, WhatMakesNoSenseIsRefused) {
       {"--global-batch 8 --stage-replicas 2,2", "stage replicas: got 2 numbers, want one for each"},
       {"--global-batch 8 --stage-replicas 2,2,2,3", "are 9 devices, but"},
       {"--global-batch 8 --stage-replicas 2,2,2,0", "stage replicas: got 0"},
-      {"--global-batch 8 --stage-replicas 2,2,2,2 --dp 2", "stage replicas: want them without dp"},
+      {"--global-batch 8 --stage-replicas 2,2,2,2 --dp 2",
+       "stage replicas: got dp, replica micro-batches or a rank order too"},
       {"--global-batch 8 --stage-replicas 2,2,2,1 --schedule pipedream-2bw",
        "order: pipedream-2bw wants the same number of replicas in every stage"},
   };
   for (Case& bad : cases) bad.line = kJob + bad.line;
   cases.push_back(
       {"simulate --model gpt2 --cluster h100-sxm:1x2 --pp 2 --seq 512 --schedule pipedream",
-       "order: pipedream wants an embedding and a head of their own, but"});
+       "order: pipedream wants an embedding and a head with separate weights, but"});
   cases.push_back(
       {"explain --model llama3-8b --cluster h100-sxm:1x8 --pp 4 --seq 1024 "
        "--global-batch 2 --schedule pipedream",

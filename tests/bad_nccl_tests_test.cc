@@ -134,7 +134,7 @@ TEST_F(BadNcclTestsTest, WrongFlagsAreRefused) {
       {"import nccl-tests $T/hosts.log -o $T/o.csv --cluster dgx-h100:1",
        "got 2 hosts, want at most the 1 nodes"},
       {"import nccl-tests $T/three.log -o $T/o.csv --cluster dgx-h100:2 --collective broadcast",
-       "got 3 ranks on 2 nodes of which one has 1, want as many on each"},
+       "got 3 ranks on 2 nodes, 1 on one of them, want the same number on each"},
       {"import k8s $T/a.log $T/three.log -o $T/o.json", "IN: got 2 files, want one"},
   });
 }

@@ -187,7 +187,7 @@ const std::vector<BadKey> kBadKeys = {
     {"t5", R"({"feed_forward_proj": 2})", "feed_forward_proj: got 2"},
     {"t5", R"({"d_kv": 0})", "d_kv: got 0"},
     {"t5", R"({"num_decoder_layers": 0})", "num_decoder_layers: got 0"},
-    {"t5", R"({"decoder_seq": 8})", "decoder_seq: got 8, want 0 where"},
+    {"t5", R"({"decoder_seq": 8})", "decoder_seq: got 8, want 0 if"},
 
     {"vit", R"({"patch_size": null})", "missing keys: patch_size"},
     {"vit", R"({"image_size": [32, 32]})", "image_size: got [32,32]"},

@@ -230,7 +230,7 @@ TEST(GradientSyncTest, PlansThatCannotSynchroniseSoAreRefused) {
       {"h100-sxm:1x8", 8, idle, "no dead server"},
       {"h100-sxm:1x1", 1, Sync(SyncMethod::kRing),
        "gradient_sync: got ring with one data-parallel rank in every stage, where no gradients are "
-       "summed up, want all-reduce"},
+       "reduced, want all-reduce"},
       {"h100-sxm:1x8+h100-sxm:1x4", 12, Sync(SyncMethod::kHierarchical), "has 4 on one and 8"},
   };
   for (const Case& c : cases) {

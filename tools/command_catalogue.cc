@@ -205,7 +205,7 @@ void Register(Flags& flags, CatalogueFlags& values) {
   input.Add("LIST", values.list, {"", "What to list."})
       .OneOf({"gpus", "nodes", "models", "stacks"})
       .Required();
-  input.Add("ID", values.id, {"", "Show this entry alone."});
+  input.Add("ID", values.id, {"", "Show only this entry."});
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output.Add("--topology", values.topology,
              {"", "With nodes and an ID: also show the links of the node and routes over them."});

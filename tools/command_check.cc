@@ -22,7 +22,7 @@ constexpr int kSchema = 1;
 
 // Returns a sentence that lists the kinds of file that check tells apart.
 std::string KindSentence() {
-  std::string sentence = "It tells these kinds of file:";
+  std::string sentence = "It recognises these kinds of file:";
   for (const std::string& kind : KindNames()) {
     sentence += " " + kind + (&kind == &KindNames().back() ? "." : ",");
   }
@@ -89,7 +89,7 @@ void Register(Flags& flags, CheckFlags& values) {
 }  // namespace
 
 int RunCheck(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  Flags described("check", "Says what files are and whether they are sound.");
+  Flags described("check", "Says what kind of file each one is and whether it is sound.");
   CheckFlags flags;
   Register(described, flags);
   if (described.Parse(args, out)) return kExitOk;

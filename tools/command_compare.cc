@@ -50,7 +50,7 @@ void CheckFlags(const Flags& described, const CompareFlags& flags) {
   };
   if (described.IsGiven("--network")) {
     refuse({"PREDICTED", "MEASURED", "--trace", "--top"},
-           "got it with --network, want it with two timelines alone");
+           "got it with --network, want it only with two timelines");
     return;
   }
   if (flags.predicted.empty()) {
@@ -59,7 +59,7 @@ void CheckFlags(const Flags& described, const CompareFlags& flags) {
   if (flags.measured.empty()) {
     throw InputError("MEASURED: got none, want a timeline beside " + flags.predicted);
   }
-  refuse({"--cluster", "--cost-model"}, "got it without --network, want it with --network alone");
+  refuse({"--cluster", "--cost-model"}, "got it without --network, want it only with --network");
   if (flags.trace.empty()) return;
   CheckTraceFile("--trace", flags.trace);
 }
@@ -136,12 +136,13 @@ void AddExamples(Flags& flags) {
   flags.AddExample("compare --network all_reduce.log --cluster dgx-a100:4");
   flags.AddNote(
       "PREDICTED and MEASURED are timelines of one schedule. The report says where the prediction "
-      "is wrong: by phase, op class, rank and task, on the critical path, in what compute loses "
-      "beside communication, and in memory. Devices and links may differ, tasks may not.");
+      "is wrong: by phase, op class, rank and task, on the critical path, in how much "
+      "communication slows compute beside it, and in memory. Devices and links may differ, tasks "
+      "may not.");
   flags.AddNote(
       "With --network the verdict on a message size is \"as predicted\" within the 80 % interval "
-      "of the prediction or 15 %, else slower or faster. The verdict on a log is that of its "
-      "largest message, where links decide.");
+      "of the prediction or 15 %, else slower or faster. The verdict on a log is that on its "
+      "largest message, whose time depends on bandwidth.");
 }
 
 void Register(Flags& flags, CompareFlags& values) {
@@ -153,8 +154,9 @@ void Register(Flags& flags, CompareFlags& values) {
             {"<file>...",
              "Compare measured with predicted bus bandwidth: logs of nccl-tests, in place of two "
              "timelines."});
-  input.Add("--cluster", values.network.cluster,
-            {"<cluster>", "With --network: where the logs were taken, as for simulate."});
+  input.Add(
+      "--cluster", values.network.cluster,
+      {"<cluster>", "With --network: the cluster on which the logs were taken, as for simulate."});
   flags.In(FlagTopic::kCostModel)
       .Add("--cost-model", values.network.cost_model,
            {"<file>", "With --network: a model of collectives that fit wrote.", "",
@@ -173,9 +175,7 @@ void Register(Flags& flags, CompareFlags& values) {
 }  // namespace
 
 int RunCompare(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  Flags described("compare",
-                  "Compares what was measured, a training step or a network, with what was "
-                  "predicted.");
+  Flags described("compare", "Compares a measured training step or network with its prediction.");
   CompareFlags flags;
   AddExamples(described);
   Register(described, flags);

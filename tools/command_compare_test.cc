@@ -103,7 +103,7 @@ TEST_F(CollectiveVerbTest, LogsOfOtherGpusAreRefused) {
 TEST_F(CollectiveVerbTest, AModelIsAtHomeOnlyWhereItWasFitted) {
   EXPECT_EQ(ErrorOf(RunFit, {"--network", table_, "--cluster", "dgx-h100:2", "-o", Path("m.pb")}),
             "--cluster: got dgx-h100:2, where nothing of --network was measured, want logs of "
-            "nccl-tests, or what import made of them, from there");
+            "nccl-tests from there, or tables that import made of them");
   Run(RunFit, {"--network", table_, "--cluster", "dgx-h100:1", "-o", Path("m.pb")});
   EXPECT_EQ(NetworkModel::Read(Path("m.pb")).home(), "dgx-h100:1");
 }
@@ -158,7 +158,7 @@ TEST_F(CollectiveVerbTest, FlagsThatChangeNothingAreRefused) {
                     {"--network", table_, "--cost-model", Path("m.pb"), "--split", "random:0.5"}),
             "--cost-model: got --split random:0.5, which fits a model of its own, want none");
   EXPECT_EQ(ErrorOf(RunEvaluate, {"--samples", two_, "--min-bytes", "1"}),
-            "--min-bytes: got it without --network, want it with --network alone");
+            "--min-bytes: got it without --network, want it only with --network");
 }
 
 TEST_F(CollectiveVerbTest, ADamagedNetworkModelIsCalledOne) {

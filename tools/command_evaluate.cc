@@ -116,7 +116,7 @@ void CheckSomethingIsLeft(const AccuracyReport& evaluation) {
     if (all.rows > 0) continue;
     CHECK(!evaluation.experiment.skipped.empty());
     const auto& [gpu, reason] = evaluation.experiment.skipped.begin()->first;
-    throw InputError(fmt::format("--samples: nothing is left to judge {} by: {} {}",
+    throw InputError(fmt::format("--samples: no sample is left to test {} on: {} {}",
                                  Name(all.model), gpu, reason));
   }
 }
@@ -160,31 +160,30 @@ bool Exceeds(const Experiment& experiment, double max_error) {
 void RefuseKernelFlags(const Flags& flags) {
   for (const char* const flag : {"--samples", "--models", "--report", "--by-size"}) {
     if (!flags.IsGiven(flag)) continue;
-    throw InputError(fmt::format("{}: got it with --network, want it with --samples alone", flag));
+    throw InputError(fmt::format("{}: got it with --network, want it only with --samples", flag));
   }
 }
 
 // Refuses the flag that has no meaning without --network.
 void RefuseNetworkFlag(const Flags& flags) {
   if (!flags.IsGiven("--min-bytes")) return;
-  throw InputError("--min-bytes: got it without --network, want it with --network alone");
+  throw InputError("--min-bytes: got it without --network, want it only with --network");
 }
 
 void AddExamples(Flags& flags) {
   flags.AddExample("evaluate --samples kernels/ --split leave-out:gpu --models all --json");
   flags.AddExample("evaluate --network collectives.csv.gz --split leave-out:group");
   flags.AddNote("Splits:");
-  flags.AddTerm("none",
-                "all samples judge, and the fitted model as it is (shipped, or --cost-model)");
-  flags.AddTerm("random:0.2", "this share of every GPU's samples, drawn at random");
-  flags.AddTerm("unseen-shape", "a fifth of the shapes");
-  flags.AddTerm("column:split", "what the source itself calls its test rows");
-  flags.AddTerm("leave-out:KEY=VALUE", "the samples of one gpu, source, op, dtype or nk");
-  flags.AddTerm("leave-out:KEY", "each value in turn");
+  flags.AddTerm("none", "test the fitted model as it is (shipped, or --cost-model) on all samples");
+  flags.AddTerm("random:0.2", "test on this share of every GPU's samples, drawn at random");
+  flags.AddTerm("unseen-shape", "test on a fifth of the shapes");
+  flags.AddTerm("column:split", "test on the rows that the source itself marks as test");
+  flags.AddTerm("leave-out:KEY=VALUE", "test on the samples of one gpu, source, op, dtype or nk");
+  flags.AddTerm("leave-out:KEY", "test on each value of KEY in turn");
   flags.AddNote(
       "The keys of --network are group (nodes x ranks x groups x stride), bytes, gpu, source, "
       "system, site, op and dtype. With any split but none, the model called shipped is the same "
-      "kind of model, fitted to the samples that do not judge.");
+      "kind of model, fitted to the samples that are not tested on.");
 }
 
 void RegisterSamples(Flags& flags, EvaluateFlags& values) {
@@ -196,16 +195,15 @@ void RegisterSamples(Flags& flags, EvaluateFlags& values) {
   input
       .Add("--network", values.network.files,
            {"<file>...",
-            "Judge the model of collectives by these tables of measured collectives or nccl-tests "
-            "logs, in place of kernels by --samples."})
+            "Test the model of collectives on these tables of measured collectives or nccl-tests "
+            "logs, in place of kernels on --samples."})
       .Common();
-  input.Add(
-      "--cluster", values.network.cluster,
-      {"<cluster>",
-       "Where nccl-tests logs were taken, as for simulate. Of samples: a cluster file with the GPU "
-       "types that the catalogue lacks."});
+  input.Add("--cluster", values.network.cluster,
+            {"<cluster>",
+             "With nccl-tests logs: the cluster on which they were taken, as for simulate. With "
+             "samples: a cluster file with the GPU types that the catalogue lacks."});
   input.Add("--min-bytes", values.network.least_bytes,
-            {"<bytes>", "With --network: smaller messages judge nothing.", "",
+            {"<bytes>", "With --network: do not test on smaller messages.", "",
              std::to_string(values.network.least_bytes)});
 }
 
@@ -214,22 +212,23 @@ void Register(Flags& flags, EvaluateFlags& values) {
   FlagGroup judged = flags.In(FlagTopic::kCostModel);
   judged
       .Add("--split", values.split,
-           {"<split>", "Which samples judge; models learn from the others (below).", "", "none"})
+           {"<split>", "Which samples to test on; models learn from the others (below).", "",
+            "none"})
       .Suggest([] {
         return Args{"none", "random:0.2", "unseen-shape", "leave-out:gpu"};
       })
       .Common();
   judged
       .Add("--models", values.models,
-           {"<name,...>", "Which models to judge: all, or some of these.", "", "shipped"})
+           {"<name,...>", "Which models to test: all, or some of these.", "", "shipped"})
       .Suggest(ModelNames())
       .Common();
   judged.Add("--cost-model", values.cost_model,
-             {"<file>", "Judge a model that fit wrote in place of the shipped one."});
+             {"<file>", "Test a model that fit wrote in place of the shipped one."});
   judged.Add("--calibrate", values.calibrate,
              {"<n>",
-              "Give the shipped model so many rows of each op class of a left-out GPU, or with "
-              "--network of a left-out site.",
+              "Calibrate the shipped model with this many rows of each op class of a left-out GPU, "
+              "or with --network of a left-out site.",
               "1 or more", "none"});
   judged.Add("--seed", values.seed, {"<n>", "Seed of all random draws.", "0 or more", "1"});
   FlagGroup output = flags.In(FlagTopic::kOutput);
@@ -237,7 +236,7 @@ void Register(Flags& flags, EvaluateFlags& values) {
   output.Add(
       "--max-error", values.max_error,
       {"<percent>",
-       "End with exit code 4 where the mean error of the shipped model exceeds this, such as 10%.",
+       "End with exit code 4 if the mean error of the shipped model exceeds this, such as 10%.",
        "0 or more", "no limit"});
   output.Add("--report", values.report, {"<file.html>", "Write a page with charts and tables."});
   output.Add("--by-size", values.by_size, {"", "Also show errors by measured time."});
@@ -247,7 +246,7 @@ void Register(Flags& flags, EvaluateFlags& values) {
 
 int RunEvaluate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
   Flags described("evaluate",
-                  "Judges cost models by measured samples that they have not learned from.");
+                  "Tests cost models on measured samples that they have not learned from.");
   EvaluateFlags flags;
   AddExamples(described);
   Register(described, flags);

@@ -221,7 +221,7 @@ TEST_F(EvaluateTest, BadFlagsSayWhatWasWanted) {
   const std::string t = two_;
   const std::pair<Args, std::string> cases[] = {
       {{}, "--samples: got no file"},
-      {{"--samples", t, "--split", "leave-out:colour"}, "--split: leave-out:colour"},
+      {{"--samples", t, "--split", "leave-out:colour"}, "--split: got \"leave-out:colour\""},
       {{"--samples", t, "--split", "half"}, "--split: got \"half\""},
       {{"--samples", t, "--split", "leave-out:gpu=t4-16gb"}, "leaves 80 rows to learn from"},
       {{"--samples", t, "--models", "ship"}, "--models: got \"ship\""},
@@ -249,7 +249,7 @@ TEST_F(EvaluateTest, BadFilesAreNamed) {
   EXPECT_NE(Error({"--samples", header}).find("got no samples in"), std::string::npos);
   EXPECT_NE(Error({"--samples", Path("missing.csv")}).find("missing.csv"), std::string::npos);
   const std::string nothing = Error({"--samples", unknown});
-  EXPECT_NE(nothing.find("nothing is left to judge shipped by: h100-sxm9 is neither in the "
+  EXPECT_NE(nothing.find("no sample is left to test shipped on: h100-sxm9 is neither in the "
                          "device catalogue nor in a --cluster; did you mean"),
             std::string::npos)
       << nothing;
@@ -298,13 +298,14 @@ TEST_F(EvaluateTest, SplitsInWhoseViewConstantsWereChosenSaySo) {
     const nlohmann::json warned = Report({"--network", known, "--split", split});
     ASSERT_EQ(warned["warnings"].size(), 1u) << split;
     EXPECT_TRUE(warned["warnings"][0].get<std::string>().starts_with(
-        "these figures are no test on unseen data, as constants were chosen with this split in "
+        "these errors are not those of unseen data, as constants were chosen with this split in "
         "view: "
         "the lengths of the correlations"));
     EXPECT_TRUE(Report({"--network", own, "--split", split})["warnings"].empty()) << split;
   }
   EXPECT_EQ(Run(RunEvaluate, {"--network", known, "--split", "leave-out:bytes"}), kExitOk);
-  EXPECT_NE(out_.str().find("\nnote: these figures are no test on unseen data"), std::string::npos);
+  EXPECT_NE(out_.str().find("\nnote: these errors are not those of unseen data"),
+            std::string::npos);
 }
 
 TEST_F(EvaluateTest, RowsOverUnknownNetworksAreCounted) {
@@ -318,7 +319,7 @@ TEST_F(EvaluateTest, RowsOverUnknownNetworksAreCounted) {
   EXPECT_GT(unknown, 0);
   int skipped = 0;
   for (const auto& row : report["skipped"]) {
-    const bool is_unknown = row.dump().find("that nobody states") != std::string::npos;
+    const bool is_unknown = row.dump().find("that is not stated") != std::string::npos;
     if (is_unknown) skipped += row["rows"].get<int>();
   }
   EXPECT_EQ(skipped, unknown);

@@ -31,8 +31,8 @@ constexpr size_t kMostPlans = 2;
 // The flags of explain, parsed for one plan.
 struct ExplainFlags {
   Flags flags{"explain",
-              "Explains a training step: what it waits for from its begin to its end, and why "
-              "devices idle. Of two plans it shows the difference."};
+              "Explains a training step: what it waits for from its beginning to its end, and why "
+              "devices idle. Given two plans, it shows how they differ."};
   PlanFlags plan;
   NetworkFlags network;
   CostModelFlag cost_model;

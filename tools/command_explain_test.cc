@@ -89,7 +89,7 @@ TEST(CommandExplainTest, TheDifferenceIsOfTheTwoPlans) {
 
 TEST(CommandExplainTest, APlanDiffersInNothingFromItself) {
   const std::string text = Explain({"--pp 2", "--pp 2"});
-  EXPECT_NE(text.find("A and B take the same time. Their fullest devices hold the same."),
+  EXPECT_NE(text.find("A and B take the same time. Their peak memory is the same."),
             std::string::npos)
       << text;
 }

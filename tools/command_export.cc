@@ -134,8 +134,8 @@ void Register(Flags& flags, std::string& format, std::string& path) {
   flags.In(FlagTopic::kOutput)
       .Add("-o,--output", path,
            {"<file>",
-            "The file to write, whole or not at all: a .csv of schedule-csv, a .yaml, .json or "
-            ".textproto of plan."})
+            "The file to write, whole or not at all: a .csv for schedule-csv, a .yaml, .json or "
+            ".textproto for plan."})
       .Required()
       .Common();
   flags.AddNote("Formats:");
@@ -148,7 +148,8 @@ void Register(Flags& flags, std::string& format, std::string& path) {
 }  // namespace
 
 int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  Flags flags("export", "Writes the pipeline schedule of a plan for other programs, or all of it.");
+  Flags flags("export",
+              "Writes the pipeline schedule of a plan for other programs, or the whole plan.");
   std::string format, path;
   bool as_json = false, quiet = false;  // quiet is accepted, though there is nothing to suppress
   PlanFlags plan_flags;

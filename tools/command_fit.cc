@@ -51,7 +51,7 @@ void CheckFlags(const FitFlags& flags) {
   if (!flags.kernels.cost_model.empty() &&
       (!flags.kernels.samples.empty() || flags.kernels.calibrate.empty())) {
     throw InputError(
-        "--cost-model: got a model that nothing starts from, want it with --calibrate and without "
+        "--cost-model: got a model that is not used, want it with --calibrate and without "
         "--samples");
   }
   if (flags.output.empty()) throw InputError("-o: got no file, want one to write the model to");
@@ -98,11 +98,12 @@ void AddExamples(Flags& flags) {
   flags.AddExample("fit --network all_reduce.log --cluster dgx-a100:4 -o network.pb");
   flags.AddNote(
       "The file is for the --cost-model of other verbs. An op that equals a sample, on the same "
-      "device, takes what was measured; of more than 20,000 samples of kernels only the model is "
-      "kept, which then predicts these like any other op. A million samples take 1.3 GiB of "
-      "memory; more than 2,000,000 at once are refused.");
+      "device, takes the measured time; with more than 20,000 samples of kernels only the fitted "
+      "model is kept, which then predicts these like any other op. A million samples take 1.3 GiB "
+      "of memory; more than 2,000,000 at once are refused.");
   flags.AddNote(
-      "nccl-tests logs of --network count before all that the shipped model was fitted on.");
+      "nccl-tests logs of --network take precedence over all measurements that the shipped model "
+      "was fitted to.");
 }
 
 void Register(Flags& flags, FitFlags& values) {
@@ -113,19 +114,19 @@ void Register(Flags& flags, FitFlags& values) {
        "Fit a new model of kernels to these tables of measured samples, or folders of them."});
   input.Add("--calibrate", values.kernels.calibrate,
             {"<file>",
-             "Adapt a model to a few samples of your own GPU: the one fitted to --samples, of "
-             "--cost-model, or the shipped one."});
+             "Adapt a model to a few samples of your own GPU: the model fitted to --samples, the "
+             "one of --cost-model, or else the shipped one."});
   input.Add("--cost-model", values.kernels.cost_model,
             {"<file>", "The model that --calibrate begins with.", "", "the shipped model"});
   input.Add("--network", values.network,
             {"<file>...",
              "Fit a model of collectives to these tables of measured collectives or nccl-tests "
              "logs."});
-  input.Add(
-      "--cluster", values.kernels.cluster,
-      {"<cluster>",
-       "Where nccl-tests logs were taken, as for simulate. Of samples: a cluster file with the GPU "
-       "types that the catalogue lacks, such as a host or a part of a GPU."});
+  input.Add("--cluster", values.kernels.cluster,
+            {"<cluster>",
+             "With nccl-tests logs: the cluster on which they were taken, as for simulate. With "
+             "samples: a cluster file with the GPU types that the catalogue lacks, such as a host "
+             "or a part of a GPU."});
   flags.In(FlagTopic::kOutput)
       .Add("-o,--output", values.output, {"<file>", "The model, as .pb or .textproto."});
   flags.AddReporting(values.json, values.quiet);

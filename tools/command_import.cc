@@ -138,22 +138,22 @@ void AddFormats(Flags& flags) {
   flags.AddTerm("slurm", "topology.conf or topology.yaml, with --gres for the nodes' GPUs");
   flags.AddTerm("k8s", "kubectl get nodes -o json");
   flags.AddTerm("nccl-tests",
-                "what its programs print or write with -J, any number of files, with --cluster");
+                "what its programs print, or write with -J: any number of files, with --cluster");
   flags.AddTerm("local-gpu",
                 "the GPUs of this machine; with --parts one of them, divided into several devices, "
-                "and what these reach measured; takes no IN");
+                "whose rates are measured; takes no IN");
   flags.AddTerm("local-host", "the CPU cores of this host, measured; takes no IN");
   flags.AddNote(
-      "A cluster file of local-host is for run --executor host and, with what profile --device "
-      "host measures, for simulate.");
+      "A cluster file of local-host is for run --executor host and, with samples of profile "
+      "--device host, for simulate.");
 }
 
 void RegisterCluster(Flags& flags, ImportFlags& values) {
   FlagGroup group = flags.In(FlagTopic::kCluster);
   group.Add("--gpu", values.options.gpu,
-            {"<gpu>", "Take all GPUs for this type of the catalogue.", "", "as the input says"});
+            {"<gpu>", "Treat all GPUs as this type of the catalogue.", "", "as the input says"});
   group.Add("--node", values.options.node,
-            {"<node>", "Take all nodes for this type of the catalogue.", "", "as the input says"});
+            {"<node>", "Treat all nodes as this type of the catalogue.", "", "as the input says"});
   group.Add("--gres", values.gres,
             {"<file>", "With slurm: gres.conf or slurm.conf, which say what GPUs the nodes have."});
   group.Add("--topology", values.options.topology,
@@ -163,19 +163,19 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
             {"<gbit/s>", "Gbit/s of each network interface.", "above 0", "as the catalogue says"});
   group.Add("--oversubscription", values.options.oversubscription,
             {"<x>", "Bandwidth below a leaf switch over the bandwidth above it.", "above 0", "1"});
-  group.Add("--cluster", values.cluster,
-            {"<cluster>", "With nccl-tests: where the logs were taken, as for simulate."});
+  group.Add(
+      "--cluster", values.cluster,
+      {"<cluster>", "With nccl-tests: the cluster on which the logs were taken, as for simulate."});
   group
       .Add("--collective", values.collective,
-           {"<name>", "With nccl-tests: which collective was run, where no log says it."})
+           {"<name>", "With nccl-tests: which collective was run, if the logs do not say."})
       .OneOf(CollectiveWords());
-  group.Add(
-      "--parts", values.local.parts,
-      {"<n,...>",
-       "With local-gpu: divide one GPU into parts: multiprocessors of each (64,68), so many equal "
-       "parts (2), or shares (3:5)."});
+  group.Add("--parts", values.local.parts,
+            {"<n,...>",
+             "With local-gpu: divide one GPU into parts: the multiprocessors of each (64,68), a "
+             "number of equal parts (2), or shares (3:5)."});
   group.Add("--board", values.local.gpu,
-            {"<n>", "With local-gpu: this GPU alone, from 0.", "0 or more",
+            {"<n>", "With local-gpu: only this GPU, from 0.", "0 or more",
              "all, or with --parts the first"});
 }
 
@@ -183,14 +183,15 @@ void Register(Flags& flags, ImportFlags& values) {
   Args formats;
   for (const auto& [name, format] : Formats()) formats.push_back(name);
   FlagGroup input = flags.In(FlagTopic::kInput);
-  input.Add("FORMAT", values.format, {"", "What IN is (below)."}).OneOf(formats).Required();
-  input.Add("IN", values.in,
-            {"", "The file to read; of nccl-tests one or more, of local-gpu and local-host none."});
+  input.Add("FORMAT", values.format, {"", "What to import (below)."}).OneOf(formats).Required();
+  input.Add(
+      "IN", values.in,
+      {"", "The file to read; one or more with nccl-tests, none with local-gpu and local-host."});
   flags.In(FlagTopic::kOutput)
       .Add("-o,--output", values.out,
            {"<file>",
             "The file to write, whole or not at all: a .textproto, .json or .yaml that --cluster "
-            "takes; of nccl-tests a .csv that evaluate --network takes."});
+            "takes; with nccl-tests a .csv that evaluate --network takes."});
   flags.AddReporting(values.json, values.quiet);
   RegisterCluster(flags, values);
   AddFormats(flags);
@@ -242,10 +243,9 @@ void WriteCluster(const ImportFlags& flags, std::ostream& out) {
 }  // namespace
 
 int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  Flags described(
-      "import",
-      "Makes a cluster file of what another tool printed or of this machine, or a table of "
-      "collectives of nccl-tests logs.");
+  Flags described("import",
+                  "Makes a cluster file from what another tool printed or for this machine, or a "
+                  "table of collectives from nccl-tests logs.");
   ImportFlags flags;
   Register(described, flags);
   if (described.Parse(args, out)) return kExitOk;

@@ -64,14 +64,15 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
                                  flags.kernels ? "kernels" : "resume"));
   }
   if (flags.kernels && flags.resume) {
-    throw InputError("--kernels: got --resume too, want one of them: a table is made at once");
+    throw InputError(
+        "--kernels: got --resume too, want one of them: a table of kernels cannot be resumed");
   }
   if (flags.cluster.empty() && flags.part != 0) {
     throw InputError("--part: got one without --cluster, want the cluster whose device it is");
   }
   if (!flags.cluster.empty() && (NamesSeveral(flags.device) || !flags.gpu.empty())) {
     throw InputError(
-        fmt::format("--cluster: got {} too, want one GPU, which is what the cluster says",
+        fmt::format("--cluster: got {} too, want one GPU, whose type the cluster gives",
                     flags.gpu.empty() ? "several devices" : "--gpu"));
   }
   ProfileRequest request;
@@ -157,10 +158,10 @@ void RefuseMissing(const ProfileReport& report, const ProfileFlags& flags) {
     if (!runs) kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", Name(kind));
   }
   if (flags.allow_missing || kinds.empty()) return;
-  throw InputError(
-      fmt::format("--device: got one that runs no {}, want one that does, with NVIDIA's libraries "
-                  "where they are looked for, or --allow-missing; what was measured is in {}",
-                  kinds, flags.output));
+  throw InputError(fmt::format(
+      "--device: got one that cannot run {}, want one that can, with NVIDIA's libraries where the "
+      "loader finds them, or --allow-missing; what was measured is in {}",
+      kinds, flags.output));
 }
 
 void AddExamples(Flags& flags) {
@@ -173,8 +174,8 @@ void AddExamples(Flags& flags) {
       "as it is known. A .pb file also holds copies between host and device, for which tables have "
       "no column.");
   flags.AddNote(
-      "Of several devices NCCL's collectives are measured, between the first two and between all, "
-      "from 1 KiB to 1 GiB; the table, a .csv, is for fit --network and evaluate --network.");
+      "With several devices NCCL's collectives are measured, between the first two and between "
+      "all, from 1 KiB to 1 GiB; the table, a .csv, is for fit --network and evaluate --network.");
 }
 
 void Register(Flags& flags, ProfileFlags& values) {
@@ -192,19 +193,19 @@ void Register(Flags& flags, ProfileFlags& values) {
   measurement.Add("--budget", values.budget,
                   {"<time>", "End after a time in seconds, such as 540s.", "above 0s", "none"});
   measurement.Add("--resume", values.resume,
-                  {"", "Go on with the file of -o: what it already holds is not measured again."});
+                  {"", "Continue the file of -o: what it already holds is not measured again."});
   measurement.Add(
       "--kernels", values.kernels,
       {"",
        "In place of samples, write which kernels every op launches, and the gaps between them."});
   measurement.Add("--allow-missing", values.allow_missing,
-                  {"", "Do not fail where no op of a kind can be run, as without cuDNN."});
+                  {"", "Do not fail if no op of some kind can run, for instance without cuDNN."});
   measurement.Add("--seed", values.seed,
                   {"<n>", "Seed of the order in which ops are measured.", "0 or more", "1"});
   FlagGroup cluster = flags.In(FlagTopic::kCluster);
   cluster.Add("--gpu", values.gpu,
-              {"<gpu>", "The GPU type in the catalogue, where the name of the device is not there.",
-               "", "as the device is named"});
+              {"<gpu>", "The GPU type in the catalogue, if the device's own name is not there.", "",
+               "as the device is named"});
   cluster.Add("--cluster", values.cluster,
               {"<file>",
                "A cluster file that import local-gpu --parts wrote: measure one of these parts of "

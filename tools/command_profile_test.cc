@@ -53,9 +53,9 @@ TEST_F(ProfileVerbTest, APartIsADeviceOfAClusterOfParts) {
   EXPECT_EQ(error({"--part", "1"}),
             "--part: got one without --cluster, want the cluster whose device it is");
   EXPECT_EQ(error({"--cluster", "h100-sxm:1x2", "--gpu", "h100-sxm"}),
-            "--cluster: got --gpu too, want one GPU, which is what the cluster says");
+            "--cluster: got --gpu too, want one GPU, whose type the cluster gives");
   EXPECT_EQ(Error({"--device", "cuda:0,1", "--cluster", "h100-sxm:1x2", "-o", file}),
-            "--cluster: got several devices too, want one GPU, which is what the cluster says");
+            "--cluster: got several devices too, want one GPU, whose type the cluster gives");
   EXPECT_TRUE(
       error({"--cluster", "h100-sxm:1x2"})
           .ends_with("want a cluster of parts of one GPU, as import local-gpu --parts makes"));

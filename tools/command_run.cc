@@ -100,22 +100,20 @@ void AddNotes(Flags& flags) {
       "run --executor cuda --model gpt2-tiny --cluster halves.json --pp 2 --global-batch 8 --seq "
       "128 -o measured.pb");
   flags.AddNote(
-      "--cluster says what the ranks are, as for simulate, with as many devices as there are to be "
-      "ranks. The median of the measured steps stands for all. compare sets the timeline beside "
-      "one of simulate --unfold --timeline. import local-host and import local-gpu --parts 2 make "
-      "files such as host.json and halves.json.");
+      "--cluster describes the devices, as for simulate, one for every rank. The result is the "
+      "median of the measured steps. compare sets the timeline beside one of simulate --unfold "
+      "--timeline. import local-host and import local-gpu --parts 2 make files such as host.json "
+      "and halves.json.");
   flags.AddNote("Executors:");
-  flags.AddTerm(
-      "host",
-      "Every rank is a process; mpirun (Debian's openmpi-bin) starts them on this host, each on a "
-      "processor of its own where there are enough. Ops run at their shapes, in 32 bits, on data "
-      "that mean nothing; messages and collectives go by MPI.");
-  flags.AddTerm(
-      "cuda",
-      "Devices of one shared_memory of the cluster file (import local-gpu --parts) are parts of "
-      "one GPU: one process runs them all. Otherwise every rank is a process with a GPU of its "
-      "own, started by mpirun, srun or torchrun, or on one host by this command; transfers go by "
-      "NCCL. Rank 0 prints and writes.");
+  flags.AddTerm("host",
+                "Every rank is a process; mpirun (Debian's openmpi-bin) starts them on this host, "
+                "each on a processor of its own if there are enough. Ops run at their shapes, in "
+                "32 bits, on meaningless data; messages and collectives use MPI.");
+  flags.AddTerm("cuda",
+                "Devices of one shared_memory of the cluster file (import local-gpu --parts) are "
+                "parts of one GPU: one process runs them all. Otherwise every rank is a process "
+                "with a GPU of its own, started by mpirun, srun or torchrun, or on one host by "
+                "this command; transfers use NCCL. Rank 0 prints and writes.");
 }
 
 void Register(Flags& flags, RunOptions& options) {
@@ -129,12 +127,12 @@ void Register(Flags& flags, RunOptions& options) {
             "5, and more until they took 2 s"})
       .Common();
   group.Add("--warm-up", options.warm_up,
-            {"<n>", "How many training steps before them do not count.", "0 or more",
-             "2, and more until they took 0.5 s"});
+            {"<n>", "How many training steps to run before them without counting them.",
+             "0 or more", "2, and more until they took 0.5 s"});
   group.Add("--share-gpu", options.request.share_gpu,
             {"",
-             "With cuda: every rank is a process, and several may use one GPU; NCCL goes by "
-             "sockets."});
+             "With cuda: every rank is a process, and several may use one GPU; NCCL communicates "
+             "through sockets."});
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output
       .Add("-o,--output", options.output,

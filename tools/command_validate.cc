@@ -146,13 +146,14 @@ void Register(Flags& flags, ValidateFlags& values) {
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("--against", values.against, {"<file>...", "CSV files of measured training steps."});
   input.Add("--all", values.all,
-            {"<folder>", "A folder with such files, or with folders published and steps of them."});
+            {"<folder>",
+             "A folder with such files, or with folders published and steps that hold them."});
   input.Add("--source", values.source, {"<name>", "Only the rows of this source.", "", "all"});
   FlagGroup output = flags.In(FlagTopic::kOutput);
-  output.Add("--max-error", values.max_error,
-             {"<percent>",
-              "End with exit code 4 where the mean error of all rows exceeds this, such as 20%.",
-              "0 or more", "no limit"});
+  output.Add(
+      "--max-error", values.max_error,
+      {"<percent>", "End with exit code 4 if the mean error of all rows exceeds this, such as 20%.",
+       "0 or more", "no limit"});
   flags.AddReporting(values.json, values.quiet);
 }
 

@@ -127,7 +127,7 @@ TEST_F(ValidateTest, WhatStandsForAnUnstatedNetworkIsNamed) {
       << out_.str();
   EXPECT_EQ(Run({"--against", Write("one.csv", kHeader + Line("a-1", 4, "step_time", "0.1"))}),
             kExitOk);
-  EXPECT_EQ(out_.str().find("nobody states"), std::string::npos);
+  EXPECT_EQ(out_.str().find("states no network"), std::string::npos);
 }
 
 TEST_F(ValidateTest, IntervalsAreInTheJsonAndCounted) {
@@ -198,7 +198,7 @@ TEST_F(ValidateTest, BadFilesSayFileRowColumnAndWant) {
       {"flag.csv", kHeader + bad_flag,
        ": row 1 (line 2): column \"scored\": got \"yes\", want 0 or 1"},
       {"quote.csv", kHeader + std::string("\"a,b\n"),
-       ": line 2: got a quote that never closes, want a second one"},
+       ": line 2: got an opening quote without a closing one, want both"},
   };
   for (const auto& [name, text, error] : cases) {
     const std::string file = Write(name, text);

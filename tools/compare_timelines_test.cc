@@ -252,9 +252,9 @@ TEST_F(CompareTimelinesTest, FilesThatCannotBeComparedAreRefused) {
   EXPECT_EQ(ErrorOf({predicted, predicted, "--trace", "x.csv"}),
             "--trace: got \"x.csv\", want a .pftrace or .json file");
   EXPECT_EQ(ErrorOf({predicted, predicted, "--cluster", "dgx-a100:1"}),
-            "--cluster: got it without --network, want it with --network alone");
+            "--cluster: got it without --network, want it only with --network");
   EXPECT_EQ(ErrorOf({predicted, "--cluster", "dgx-a100:1", "--network", "x.log"}),
-            "PREDICTED: got it with --network, want it with two timelines alone");
+            "PREDICTED: got it with --network, want it only with two timelines");
   EXPECT_EQ(ErrorOf({predicted, predicted, "--top", "-1"}), "--top: got -1, want at least 0");
   EXPECT_NE(ErrorOf({predicted, Path("none.pb")}).find("none.pb"), std::string::npos);
   TimelineProto bare = proto_;

@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
       {"Measure and learn", "fit", "a cost model from measured samples, or adapted to a site",
        RunFit},
       {"Measure and learn", "run", "a plan's step on real devices: its measured timeline", RunRun},
-      {"Measure and learn", "compare", "a measured step, or network, beside what was predicted",
+      {"Measure and learn", "compare", "a measured step or network beside its prediction",
        RunCompare},
       {"Predict", "simulate", "the step of one plan on one cluster: time, memory, trace",
        RunSimulate},

@@ -206,13 +206,14 @@ BoostedTrees BoostedTrees::FromProto(const BoostedTreesProto& proto, const std::
   const int count = proto.values_size();
   if (proto.left_size() != count || proto.split_columns_size() != count) {
     throw InputError(
-        fmt::format("{}: got {} values, {} children and {} columns, want as many of each", name,
-                    count, proto.left_size(), proto.split_columns_size()));
+        fmt::format("{}: got {} values, {} children and {} columns, want the same number of each",
+                    name, count, proto.left_size(), proto.split_columns_size()));
   }
   BoostedTrees trees;
   if (count >= 1 << 24 || proto.columns() > 256) {
-    throw InputError(fmt::format("{}: got {} nodes and {} columns, want below 2^24 and at most 256",
-                                 name, count, proto.columns()));
+    throw InputError(
+        fmt::format("{}: got {} nodes and {} columns, want fewer than 2^24 and at most 256", name,
+                    count, proto.columns()));
   }
   trees.columns_ = proto.columns();
   if (proto.columns() < (count > 0 ? 1 : 0)) {
@@ -224,7 +225,7 @@ BoostedTrees BoostedTrees::FromProto(const BoostedTreesProto& proto, const std::
     const bool is_leaf = node.left == 0;
     if (!std::isfinite(node.value) || (!is_leaf && (node.left <= i || node.left >= count - 1)) ||
         node.column < 0 || node.column >= trees.columns_) {
-      throw InputError(fmt::format("{}: node {} is no part of a tree", name, i));
+      throw InputError(fmt::format("{}: node {} is not part of a tree", name, i));
     }
     trees.nodes_.push_back(node);
   }

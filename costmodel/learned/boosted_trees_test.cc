@@ -200,21 +200,22 @@ TEST(BoostedTreesTest, AnEmptyProtoPredictsNothing) {
 }
 
 TEST(BoostedTreesTest, WhatIsNoTreeIsRefused) {
-  const std::string counts = "m.pb: got 3 values, 2 children and 3 columns, want as many of each";
+  const std::string counts =
+      "m.pb: got 3 values, 2 children and 3 columns, want the same number of each";
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_left()->RemoveLast(); }), counts);
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.mutable_split_columns()->RemoveLast(); }),
-            "m.pb: got 3 values, 3 children and 2 columns, want as many of each");
-  const std::string node = "m.pb: node 0 is no part of a tree";
+            "m.pb: got 3 values, 3 children and 2 columns, want the same number of each");
+  const std::string node = "m.pb: node 0 is not part of a tree";
   for (const int left : {-1, 2, 3, 1 << 30}) {
     EXPECT_EQ(ErrorOf([&](auto& proto) { proto.set_left(0, left); }), node) << left;
   }
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.set_left(1, 1); }),
-            "m.pb: node 1 is no part of a tree");
+            "m.pb: node 1 is not part of a tree");
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.set_left(2, 1); }),
-            "m.pb: node 2 is no part of a tree");
+            "m.pb: node 2 is not part of a tree");
   for (const float value : {NAN, INFINITY}) {
     EXPECT_EQ(ErrorOf([&](auto& proto) { proto.set_values(2, value); }),
-              "m.pb: node 2 is no part of a tree");
+              "m.pb: node 2 is not part of a tree");
   }
   for (const int column : {-1, 2}) {
     EXPECT_EQ(ErrorOf([&](auto& proto) { proto.set_split_columns(0, column); }), node) << column;

@@ -191,15 +191,15 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
     return proto.family() == candidate->name();
   });
   if (family == families.end()) {
-    throw InputError(
-        fmt::format("{}.family: got \"{}\", which is none of ours", name, proto.family()));
+    throw InputError(fmt::format("{}.family: got \"{}\", which this version does not know", name,
+                                 proto.family()));
   }
   const auto features = (*family)->feature_names();
   if (!std::equal(features.begin(), features.end(), proto.feature_names().begin(),
                   proto.feature_names().end())) {
     throw InputError(fmt::format(
-        "{}.feature_names: got others than {} has now, want a file fitted by this version", name,
-        (*family)->name()));
+        "{}.feature_names: got names other than those of {}, want a file fitted by this version",
+        name, (*family)->name()));
   }
   FamilyModel model(**family);
   for (int i = 0; i < proto.boards_size(); ++i) {

@@ -443,7 +443,7 @@ TEST(FamilyModelTest, TheSameRowsGiveTheSameBytes) {
 TEST(FamilyModelTest, WhatIsNoModelIsRefused) {
   EXPECT_EQ(ErrorOf([](auto&) {}), "");
   EXPECT_EQ(ErrorOf([](auto& proto) { proto.set_family("abacus"); }),
-            "m.pb.family: got \"abacus\", which is none of ours");
+            "m.pb.family: got \"abacus\", which this version does not know");
   EXPECT_EQ(
       ErrorOf([](auto& proto) { proto.mutable_boards(1)->mutable_constants()->RemoveLast(); }),
       "m.pb.boards[1].constants: got 15, want 16");

@@ -282,8 +282,9 @@ TEST(LearnedModelTest, WhatIsNoModelIsRefused) {
   proto.set_provenance("nowhere");
   EXPECT_EQ(ErrorOf("zero.pb", proto.SerializeAsString()),
             "zero.pb: schema: got 0, want 1; is it a cost model?");
-  EXPECT_EQ(ErrorOf("family.textproto", "schema: 1 families { family: \"abacus\" }"),
-            "family.textproto: families[0].family: got \"abacus\", which is none of ours");
+  EXPECT_EQ(
+      ErrorOf("family.textproto", "schema: 1 families { family: \"abacus\" }"),
+      "family.textproto: families[0].family: got \"abacus\", which this version does not know");
   for (const std::string file : {"rubbish.pb", "rubbish.textproto", "rubbish.json"}) {
     const std::string error = ErrorOf(file, "This is no model.\n");
     EXPECT_TRUE(error.starts_with(file)) << error;
@@ -318,7 +319,7 @@ TEST(LearnedModelTest, AFileWithOtherFeaturesIsRefused) {
   CostModelProto proto = Model().ToProto();
   proto.mutable_families(0)->set_feature_names(0, "abacus");
   const std::string error = ErrorOf("features.pb", proto.SerializeAsString());
-  EXPECT_TRUE(error.starts_with("features.pb: families[0].feature_names: got others than "))
+  EXPECT_TRUE(error.starts_with("features.pb: families[0].feature_names: got names other than "))
       << error;
 }
 

@@ -11,7 +11,7 @@ MeasuredOps::MeasuredOps(std::unique_ptr<CostModel> rest, std::span<const Sample
     : rest_(std::move(rest)) {
   for (const Sample& sample : samples) {
     if (!sample.times_whole_calls) continue;
-    throw InputError(place + ": got samples that time whole calls of a framework, want those of " +
+    throw InputError(place + ": got samples that time whole framework calls, want samples of " +
                      "kernels");
   }
   times_.Add(samples);

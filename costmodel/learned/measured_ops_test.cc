@@ -63,7 +63,7 @@ TEST(MeasuredOpsTest, WholeCallsAreNoKernels) {
   Sample call = SampleOf(kProduct, 1_ms);
   call.times_whole_calls = true;
   EXPECT_EQ(ErrorOf([&] { Predict({call}, DeviceOf("h100-sxm")); }),
-            "x: got samples that time whole calls of a framework, want those of kernels");
+            "x: got samples that time whole framework calls, want samples of kernels");
 }
 
 }  // namespace

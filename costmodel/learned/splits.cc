@@ -34,8 +34,8 @@ Key FindKey(const std::string& name) {
   if (name == "op") return OpLabel;
   if (name == "dtype") return [](const Sample& s) { return std::string(Name(s.op.dtype)); };
   if (name == "nk") return [](const Sample& s) { return fmt::format("{}x{}", s.op.n, s.op.k); };
-  throw InputError(
-      fmt::format("--split: leave-out:{} is none of gpu, source, op, dtype and nk", name));
+  throw InputError(fmt::format(
+      "--split: got \"leave-out:{}\", want a key of gpu, source, op, dtype and nk", name));
 }
 
 std::vector<SampleSplit> LeaveOut(const std::string& what, std::span<const Sample> samples,

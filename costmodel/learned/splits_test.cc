@@ -133,8 +133,9 @@ TEST(SplitsTest, OtherSpecsAreRefused) {
                   "leave-out:KEY[=VALUE] or none");
   }
   for (const std::string key : {"", "colour", "GPU"}) {
-    EXPECT_EQ(ErrorOf("leave-out:" + key, samples),
-              "--split: leave-out:" + key + " is none of gpu, source, op, dtype and nk");
+    EXPECT_EQ(
+        ErrorOf("leave-out:" + key, samples),
+        "--split: got \"leave-out:" + key + "\", want a key of gpu, source, op, dtype and nk");
   }
 }
 

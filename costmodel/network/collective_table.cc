@@ -84,7 +84,7 @@ MeasuredGroup ReadGroup(const CsvRows& row) {
   if (row.Integer(kRanks, 1, kMostRanks) != ranks) {
     row.Fail(kRanks, fmt::format("{} nodes x {} of each", group.nodes, group.ranks_per_node));
   }
-  if (ranks < 2) row.Fail(kRanks, "at least 2 in a valid row: one rank alone exchanges nothing");
+  if (ranks < 2) row.Fail(kRanks, "at least 2 in a valid row: a single rank exchanges nothing");
   return group;
 }
 
@@ -131,10 +131,10 @@ std::optional<NetworkSample> ReadSample(const CsvRows& row, const MeasuredGroup&
 
 std::string WhyUnknown(const MeasuredGroup& group) {
   if (group.place.node.empty()) {
-    return "has links that are not known, and no node_id that would tell them";
+    return "has unknown links, and no node_id from which to look them up";
   }
-  return fmt::format("has links that are not known, nor as a group of {} on {}",
-                     group.ranks_per_node, group.place.node);
+  return fmt::format("has unknown links, also as a group of {} on {}", group.ranks_per_node,
+                     group.place.node);
 }
 
 bool HasColumn(const CsvRows& row, std::string_view column) {
@@ -210,9 +210,10 @@ std::string FormatCollectiveTable(std::span<const NetworkSample> samples, const 
   for (const NetworkSample& sample : samples) {
     const Fabric& fabric = sample.op.fabric;
     if (fabric.nodes * fabric.ranks_per_node != fabric.ranks) {
-      throw InputError(fmt::format(
-          "{}: got {} ranks on {} nodes of which one has {}, want as many on each in a table", path,
-          fabric.ranks, fabric.nodes, fabric.ranks_per_node));
+      throw InputError(
+          fmt::format("{}: got {} ranks on {} nodes, {} on one of them, want the same number on "
+                      "each in a table",
+                      path, fabric.ranks, fabric.nodes, fabric.ranks_per_node));
     }
     text += Row(sample);
   }

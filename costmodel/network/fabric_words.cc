@@ -66,10 +66,10 @@ Fabric ParseFabricWords(std::string_view words, const std::string& place) {
   }
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i < 2 && ReadLink(parts[i], i == 0 ? &fabric.intra : &fabric.inter)) continue;
-    throw InputError(fmt::format(
-        "{}: fabric: got \"{}\", want KIND NUMBER B/s NUMBER ns, at most two of these and nvls, "
-        "parted by \" + \"",
-        place, parts[i]));
+    throw InputError(
+        fmt::format("{}: fabric: got \"{}\", want KIND NUMBER B/s NUMBER ns, at most two of these "
+                    "and nvls, separated by \" + \"",
+                    place, parts[i]));
   }
   return fabric;
 }

@@ -123,8 +123,8 @@ MeasuredNetworks::Interfaces MeasuredNetworks::Between(const std::string& fabric
   std::vector<std::string> known;
   for (const auto& [name, interfaces] : networks_) known.push_back("\"" + name + "\"");
   throw InputError(fmt::format(
-      "{}: fabric: got \"{}\", which names no network between the nodes that is known, want one of "
-      "{} in it, or links as numbers (KIND NUMBER B/s NUMBER ns + network NUMBER B/s NUMBER ns)",
+      "{}: fabric: got \"{}\", which names no known network between the nodes, want one of {} in "
+      "it, or links as numbers (KIND NUMBER B/s NUMBER ns + network NUMBER B/s NUMBER ns)",
       row, fabric, fmt::join(known, ", ")));
 }
 

@@ -171,7 +171,7 @@ class Runner {
     }
     for (const auto& [site, rows] : BySite(samples_, test)) {
       if (static_cast<int>(rows.size()) <= options_.calibrate) {
-        experiment_.skipped["are all that --calibrate takes of a site"] +=
+        experiment_.skipped["are too few at their site for any to be left after --calibrate"] +=
             static_cast<int>(rows.size());
         continue;
       }

@@ -75,7 +75,7 @@ struct NetworkExperiment {
 
 // The reason for skipping rows that cross a network of which nothing is known.
 inline constexpr const char* kUnstatedNetwork =
-    "cross a network that nobody states, so that no cluster describes it";
+    "cross a network that is not stated, so that no cluster describes it";
 
 // Returns why no simulation could ask for what was measured; nullptr if one could.
 const char* WhyNotSimulated(const NetworkSample& sample);

@@ -35,7 +35,7 @@ Enum ByName(const std::string& text, int count, const std::string& path, const c
     if (text == Name(static_cast<Enum>(value))) return static_cast<Enum>(value);
   }
   throw InputError(
-      fmt::format("{}.{}: got \"{}\", want a name that the tool prints", path, field, text));
+      fmt::format("{}.{}: got \"{}\", want a name that stagecraft prints", path, field, text));
 }
 
 int Positive(int value, const std::string& path, const char* field) {
@@ -89,7 +89,8 @@ TimeCurve ReadCurve(const TimeCurveProto& proto, const std::string& path) {
   if (proto.sizes().empty() || proto.regimes_size() != proto.sizes_size() ||
       proto.ratios_size() != proto.sizes_size()) {
     throw InputError(
-        fmt::format("{}.sizes: got {}, with {} regimes and {} ratios, want as many, at least one",
+        fmt::format("{}.sizes: got {}, with {} regimes and {} ratios, want the same number of "
+                    "each, at least one",
                     path, proto.sizes_size(), proto.regimes_size(), proto.ratios_size()));
   }
   for (int i = 0; i < proto.sizes_size(); ++i) {

@@ -100,7 +100,7 @@ TEST(CollectiveTableTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,2,NVLink3,all_reduce,nccl,auto,fp16,1,1,4,8,1,0,1,"),
             "c.csv:2: n_ranks: got \"4\", want 1 nodes x 2 of each");
   EXPECT_EQ(error("s,y,a100-sxm4-40gb,,1,1,NVLink3,all_reduce,nccl,auto,fp16,1,1,1,8,1,0,1,"),
-            "c.csv:2: n_ranks: got \"1\", want at least 2 in a valid row: one rank alone exchanges "
+            "c.csv:2: n_ranks: got \"1\", want at least 2 in a valid row: a single rank exchanges "
             "nothing");
   EXPECT_EQ(ErrorOf([] { ParseCollectiveTable("source,system\n", "c.csv"); }),
             "c.csv:1: got no column \"gpu_id\", want one, as in a table of collectives");
@@ -189,8 +189,9 @@ TEST(CollectiveTableTest, OneRankIsNoMeasurementAndUnevenNodesHaveNoColumn) {
   fabric.ranks = 3;
   fabric.nodes = 2;
   sample.op = Op::Collective(OpKind::kAllReduce, Bytes(8), fabric);
-  EXPECT_EQ(ErrorOf([&] { FormatCollectiveTable(std::vector{sample}, "c.csv"); }),
-            "c.csv: got 3 ranks on 2 nodes of which one has 1, want as many on each in a table");
+  EXPECT_EQ(
+      ErrorOf([&] { FormatCollectiveTable(std::vector{sample}, "c.csv"); }),
+      "c.csv: got 3 ranks on 2 nodes, 1 on one of them, want the same number on each in a table");
 }
 
 TEST(CollectiveTableTest, WordsThatStateNoLinksAreRefused) {
@@ -222,9 +223,9 @@ TEST(CollectiveTableTest, UnknownNetworksBetweenNodesAreRefused) {
     for (const std::string inside : {"", "NVLink3/NVSwitch + ", "a + b + "}) {
       const std::string words = inside + network;
       const std::string error = ErrorOf([&] { Parse(TwoNodes(words)); });
-      EXPECT_TRUE(error.starts_with("c.csv:2: fabric: got \"" + words +
-                                    "\", which names no "
-                                    "network between the nodes that is known, want one of "))
+      EXPECT_TRUE(
+          error.starts_with("c.csv:2: fabric: got \"" + words +
+                            "\", which names no known network between the nodes, want one of "))
           << error;
     }
   }

@@ -26,9 +26,10 @@ Key FindKey(const std::string& name) {
   if (name == "site") return [](const NetworkSample& s) { return s.site; };
   if (name == "op") return [](const NetworkSample& s) { return std::string(Name(s.op.kind)); };
   if (name == "dtype") return [](const NetworkSample& s) { return s.dtype; };
-  throw InputError(fmt::format(
-      "--split: leave-out:{} is none of group, bytes, gpu, source, system, site, op and dtype",
-      name));
+  throw InputError(
+      fmt::format("--split: got \"leave-out:{}\", want a key of group, bytes, gpu, source, system, "
+                  "site, op and dtype",
+                  name));
 }
 
 // An order in which shorter texts come first, so that numbers ascend.

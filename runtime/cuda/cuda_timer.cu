@@ -207,8 +207,9 @@ class CudaOpTimer final : public OpTimer {
     parts_.emplace(ordinal, part.multiprocessors, place);
     Stream stream = parts_->MakeStream(part.part);
     if (GraphsKeepToPart(part.multiprocessors[part.part], stream.get())) return stream;
-    throw InputError(place + ": got a part of a GPU that graphs of kernels leave, want a driver " +
-                     "that keeps them there: ops are timed in graphs");
+    throw InputError(place +
+                     ": got a part of a GPU to which CUDA graphs are not confined, want a driver " +
+                     "that confines them to it: ops are timed in graphs");
   }
 
   std::optional<GpuParts> parts_;  // no value: the whole GPU; outlives the stream
@@ -226,7 +227,7 @@ std::unique_ptr<OpTimer> MakeCudaOpTimer(int ordinal, const std::string& place,
     return std::make_unique<CudaOpTimer>(ordinal, place, part);
   } catch (const Unsupported& reason) {
     Refuse(place + ": got GPU " + std::to_string(ordinal) +
-               ", want one with room for what timing ops takes",
+               ", want one with enough free memory to time ops",
            reason);
   }
 }

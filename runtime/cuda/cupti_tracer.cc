@@ -101,8 +101,7 @@ std::unique_ptr<KernelTracer> MakeCudaKernelTracer(const std::string& place) {
   try {
     return std::make_unique<CuptiTracer>();
   } catch (const Unsupported& reason) {
-    throw InputError(place +
-                     ": got no library to watch kernels with, want CUPTI: " + reason.what());
+    throw InputError(place + ": got no library that records kernels, want CUPTI: " + reason.what());
   }
 }
 

@@ -289,7 +289,8 @@ PartsProbe ProbeParts(int gpu, std::span<const int> parts, const std::string& pl
   try {
     return ProbeDivided(gpu, parts, place);
   } catch (const Unsupported& reason) {
-    Refuse(place + ": got GPU " + std::to_string(gpu) + ", want one with room to measure its parts",
+    Refuse(place + ": got GPU " + std::to_string(gpu) +
+               ", want one with enough free memory to measure its parts",
            reason);
   }
 }

@@ -62,7 +62,7 @@ inline std::unique_ptr<NcclLibrary> LoadNccl(const std::string& users,
   try {
     return std::make_unique<NcclLibrary>(name);
   } catch (const Unsupported& missing) {
-    throw InputError(users + ", want NCCL, by which they exchange: " + missing.what());
+    throw InputError(users + ", want NCCL, with which they communicate: " + missing.what());
   }
 }
 

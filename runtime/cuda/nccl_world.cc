@@ -37,7 +37,7 @@ NcclWorld::NcclWorld(const ProcessRank& process)
   if (status == ncclSuccess) return;
   throw InputError(std::string("run: NCCL cannot connect the processes at ") + process.address +
                    ": " + nccl_->GetErrorString(status) + " (" + nccl_->GetLastError(nullptr) +
-                   "); want a GPU for each process, or ranks that are said to share one");
+                   "); want a GPU for each process, or --share-gpu");
 }
 
 // Aborts all communicators at once, since what is queued on one may wait for another.

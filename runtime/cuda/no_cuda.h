@@ -8,10 +8,9 @@
 namespace stagecraft {
 
 [[noreturn]] inline void RefuseCuda(const std::string& place) {
-  throw InputError(
-      place +
-      ": got a CUDA device, want a build that has CUDA: this one was made where no GPU "
-      "or no toolkit was found (CUDA_HOME says where a toolkit is)");
+  throw InputError(place +
+                   ": got a CUDA device, want a build that has CUDA: no GPU or no CUDA toolkit was "
+                   "found when this one was built (CUDA_HOME says where a toolkit is)");
 }
 
 }  // namespace stagecraft

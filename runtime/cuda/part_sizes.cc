@@ -32,8 +32,7 @@ std::vector<PartGroups> ShareGroups(const GpuGroups& gpu, std::span<const int> p
     own.count = whole / gpu.group_size;
     if (whole <= 0 || own.count == 0 || whole % gpu.group_size != 0) {
       const std::string rest =
-          gpu.rest == 0 ? ""
-                        : fmt::format(", one of which may have the {} left over too", gpu.rest);
+          gpu.rest == 0 ? "" : fmt::format(", and for one part also the {} left over", gpu.rest);
       throw InputError(fmt::format("{}: got a part of {} multiprocessors, want multiples of {}{}",
                                    place, part, gpu.group_size, rest));
     }

@@ -37,7 +37,7 @@ TEST(PartSizesTest, OnePartMayHaveTheRest) {
 }
 
 TEST(PartSizesTest, SizesThatTheDriverWouldRoundAreRefused) {
-  const std::string want = "want multiples of 8, one of which may have the 4 left over too";
+  const std::string want = "want multiples of 8, and for one part also the 4 left over";
   EXPECT_EQ(ErrorOf([] { Share({66, 66}); }), "--parts: got a part of 66 multiprocessors, " + want);
   EXPECT_EQ(ErrorOf([] { Share({68, 60}); }), "--parts: got a part of 60 multiprocessors, " + want);
   for (const int size : {0, -8, 4}) EXPECT_NE(ErrorOf([&] { Share({size}); }), "") << size;

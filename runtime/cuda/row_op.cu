@@ -210,7 +210,7 @@ class RowOp final : public DeviceOp {
 
 std::unique_ptr<DeviceOp> MakeRowOp(const ProfileCase& one) {
   if (one.op.n % kPack != 0 || one.op.dtype != DType::kBf16) {
-    throw Unsupported("rows of bf16 whose width is no multiple of 8, or of other numbers");
+    throw Unsupported("rows whose width is not a multiple of 8, or that are not in bf16");
   }
   for (const NamedLauncher& launcher : kLaunchers) {
     if (one.kernel != launcher.name) continue;

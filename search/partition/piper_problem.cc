@@ -48,7 +48,7 @@ class PiperReader {
   // Returns a key of a map as a number; it must be a decimal one.
   static int KeyOf(const JsonObject& map, const std::string& key) {
     const std::optional<int> number = ParseNumber<int>(key);
-    if (!number) throw InputError(map.path + key + ": want a whole number as key");
+    if (!number) throw InputError(map.path + key + ": want whole numbers as keys");
     return *number;
   }
 

@@ -135,8 +135,9 @@ TimedGraph Chain(const Workload& workload, const std::vector<TimedLayer>& kinds)
 TimedGraph ToTimedGraph(const Workload& workload, const WorkloadBatch& batch, const Device& device,
                         const CostModel& model) {
   if (workload.is_profile()) {
-    throw InputError(workload.name +
-                     ": is a profile of a GPU type of its own, want a workload without times");
+    throw InputError(
+        workload.name +
+        ": is a profile with times of its own GPU type, want a workload without times");
   }
   if (device.Peak(batch.precision).flop_per_s() <= 0) {
     throw InputError(

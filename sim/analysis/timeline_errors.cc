@@ -39,7 +39,7 @@ class ComparisonCheck {
     CheckPath("ranks", c.path.ranks, c.step);
     for (const OverlapSlowDown* slow_down :
          {&c.predicted_slow_down, &c.measured_slow_down, &c.slow_down}) {
-      CheckRatio("what passes lose beside communication", slow_down->ratio);
+      CheckRatio("the slowdown of passes by communication", slow_down->ratio);
     }
     for (const RankTimes& rank : c.ranks) CheckRank(rank);
     CheckShare("idle time, predicted", c.predicted_idle);
@@ -126,11 +126,11 @@ Errors FindErrors(const TimelineComparison& comparison) {
 }
 
 void RequireSound(const TimelineRecord& record, const std::string& what) {
-  RequireNone(FindErrors(record), what + " comes out as no step can be");
+  RequireNone(FindErrors(record), what + " has impossible times");
 }
 
 void RequireSound(const TimelineComparison& comparison, const std::string& what) {
-  RequireNone(FindErrors(comparison), what + " compare as no timelines can");
+  RequireNone(FindErrors(comparison), what + " give an impossible comparison");
 }
 
 }  // namespace stagecraft

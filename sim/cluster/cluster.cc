@@ -109,8 +109,9 @@ void Cluster::BuildInterconnect(InterconnectSpec spec, const std::string& place)
   std::vector<Interconnect::Nodes> nodes;
   for (size_t i = 0; i < groups_.size(); ++i) {
     if (groups_[i].fabric < 0 || groups_[i].fabric >= std::ssize(spec.fabrics)) {
-      throw InputError(place + ": node_groups[" + std::to_string(i) +
-                       "].fabric: got none of the cluster, want one of its fabrics");
+      throw InputError(
+          place + ": node_groups[" + std::to_string(i) +
+          "].fabric: got a number that no fabric has, want that of a fabric of the cluster");
     }
     nodes.push_back({groups_[i].fabric, groups_[i].count, wirings_[i].RailDevices()});
   }

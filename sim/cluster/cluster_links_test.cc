@@ -99,7 +99,7 @@ TEST(ClusterLinksTest, BadInputIsOneSentence) {
   EXPECT_EQ(ErrorOf({{no_nics, 2}}),
             "c: node_groups[0].type.nics: got 0 for switched, want > 0 in a cluster of 2 nodes");
   EXPECT_EQ(ErrorOf({{no_fallback, 1}}),
-            "c: node_groups[0].type.fallback: got no bandwidth, want > 0 where not all devices are "
+            "c: node_groups[0].type.fallback: got no bandwidth, want > 0 if not all devices are "
             "joined");
   EXPECT_EQ(ErrorOf({{odd, 1}}),
             "c: node_groups[0].type.devices: got 9, want from 1 to 8 with wiring cube-mesh");

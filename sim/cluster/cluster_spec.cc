@@ -156,7 +156,7 @@ std::string DescribeCluster(const Cluster& cluster) {
     text += (i == 0 ? "" : " + ") + DescribeGroup(cluster.groups()[i]);
   }
   for (const SharedMemory& shared : cluster.shared_memories()) {
-    text += fmt::format("; {} of them share memory of {}", shared.devices.size(),
+    text += fmt::format("; {} of them share a memory of {}", shared.devices.size(),
                         Gigabytes(shared.bandwidth));
   }
   if (cluster.has_explicit_links()) return text + ", wired link by link as in the file";

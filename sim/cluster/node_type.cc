@@ -99,7 +99,7 @@ std::vector<std::string> FindErrors(const NodeType& type) {
     errors.push_back("intra: got no bandwidth, want > 0");
   }
   if (errors.empty() && NeedsFallback(type) && !(type.fallback.bandwidth.bytes_per_s() > 0)) {
-    errors.push_back("fallback: got no bandwidth, want > 0 where not all devices are joined");
+    errors.push_back("fallback: got no bandwidth, want > 0 if not all devices are joined");
   }
   if (type.nics < 0 || type.nics > kMaxNics) {
     errors.push_back(WrongNumber("nics", type.nics, "from 0 to " + std::to_string(kMaxNics)));

@@ -83,7 +83,7 @@ TEST_F(HostOffloadTest, AHostThatIsTooSmallDoesNotFit) {
 TEST_F(HostOffloadTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(
       ErrorOf([](PlanDegrees& d) { d.offload.host_memory = Bytes(); }),
-      "host_memory_bytes: got none, want that of a node, where offload_optimizer puts states");
+      "host_memory_bytes: got none, want that of a node, for the states of offload_optimizer");
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.optimizer = Optimizer::kSgd; }),
             "offload_optimizer: got optimizer sgd, want adam");
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.post_validation = true; }),

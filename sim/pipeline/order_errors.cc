@@ -86,7 +86,7 @@ class StageCheck {
                          Name(needed));
     }
     if (is_weight && before == Seen::kWhole) {
-      return fmt::format("rank {} runs {}, which its whole backward did", stage_,
+      return fmt::format("rank {} runs {}, which its whole backward already did", stage_,
                          PassName(map_, pass));
     }
     return {};

@@ -58,7 +58,7 @@ TEST(OrderErrorsTest, APassBeforeItsOwnTurnIsNamed) {
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {W, 0, 0}, {I, 0, 0}}}, 1),
             "rank 0 runs backward weight of micro-batch 0 before its backward input");
   EXPECT_EQ(ErrorOf({{{F, 0, 0}, {B, 0, 0}, {W, 0, 0}}}, 1),
-            "rank 0 runs backward weight of micro-batch 0, which its whole backward did");
+            "rank 0 runs backward weight of micro-batch 0, which its whole backward already did");
 }
 
 TEST(OrderErrorsTest, APassBesideNothingOrItsOwnChunkIsNamed) {

@@ -149,8 +149,8 @@ class Reader {
     const std::vector<int> ranks = RanksOfParts();
     const int stages = static_cast<int>(rows_.size());
     if (parts_ % stages != 0) {
-      throw InputError(fmt::format("{}: got {} stages on {} ranks, want as many on each", name_,
-                                   parts_, stages));
+      throw InputError(fmt::format("{}: got {} stages on {} ranks, want the same number on each",
+                                   name_, parts_, stages));
     }
     const int chunks = static_cast<int>(parts_) / stages;
     const ChunkMap looped = ChunkMap::Looped(stages, chunks);

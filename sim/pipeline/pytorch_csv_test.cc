@@ -100,7 +100,7 @@ TEST(PytorchCsvTest, StagesInTwoPlacesOrNoneAreRefused) {
   EXPECT_EQ(ErrorOf("0F0,1F0,1B0,0B0\n2F0,3F0,3B0,2B0\n"),
             "s.csv: stage 1 is on rank 0, want 1 (looped) or 1 (a wave)");
   EXPECT_EQ(ErrorOf("0F0,2F0,2B0,0B0\n1F0,1B0\n"),
-            "s.csv: got 3 stages on 2 ranks, want as many on each");
+            "s.csv: got 3 stages on 2 ranks, want the same number on each");
 }
 
 TEST(PytorchCsvTest, ASchedulesFirstCellTellsItFromOtherTables) {

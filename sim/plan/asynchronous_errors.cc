@@ -25,14 +25,14 @@ void CheckUses(const Plan& plan, Errors& errors) {
         "forward_only: with {}, which is about when weights change; want gpipe or 1f1b", name));
   }
   if (plan.zero > 1) {
-    errors.push_back(fmt::format(
-        "zero: {} with {}, where every replica keeps whole gradients and older versions "
-        "of the weights until their backwards; want 0 or 1",
-        plan.zero, name));
+    errors.push_back(
+        fmt::format("zero: {} with {}, in which every replica keeps whole gradients, and older "
+                    "weights until their backwards end; want 0 or 1",
+                    plan.zero, name));
   }
   if (plan.overlap_param_gather) {
-    errors.push_back(
-        fmt::format("overlap_param_gather: not with {}, where the next pass uses them", name));
+    errors.push_back(fmt::format(
+        "overlap_param_gather: not with {}, in which the next pass uses the parameters", name));
   }
   if (plan.post_validation) {
     errors.push_back(fmt::format(
@@ -66,8 +66,8 @@ void CheckExpertGroups(const Plan& plan, Errors& errors) {
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     if (!ReplicasKeepStep(plan, static_cast<int>(s))) continue;
     errors.push_back(
-        fmt::format("stages[{}].expert_parallel: {}, over several replicas, with {} and stages of "
-                    "unlike numbers of replicas; want the experts within each replica",
+        fmt::format("stages[{}].expert_parallel: {}, over several replicas, with {} and stages "
+                    "with unequal numbers of replicas; want the experts within each replica",
                     s, plan.stages[s].expert_parallel, Name(plan.schedule)));
     return;
   }
@@ -76,10 +76,10 @@ void CheckExpertGroups(const Plan& plan, Errors& errors) {
 // Copies of one tensor would change at different times.
 void CheckTies(const Plan& plan, const Workload& workload, Errors& errors) {
   if (!UpdatesEveryMiniBatch(plan.schedule) || !FindTiedStages(plan, workload)) return;
-  errors.push_back(
-      fmt::format("order: {} wants an embedding and a head of their own, but {} ties those of its "
-                  "first and last stage, which update at different times; want pipedream-2bw",
-                  Name(plan.schedule), workload.name));
+  errors.push_back(fmt::format(
+      "order: {} wants an embedding and a head with separate weights, but {} ties them, and its "
+      "first and last stage update at different times; want pipedream-2bw",
+      Name(plan.schedule), workload.name));
 }
 
 void CheckBatches(const Plan& plan, Errors& errors) {
@@ -97,10 +97,10 @@ void CheckBatches(const Plan& plan, Errors& errors) {
   }
   const auto pipelines = static_cast<int64_t>(plan.stages[0].replicas.size());
   if (batch % pipelines == 0 && batch / pipelines >= stages) return;
-  errors.push_back(fmt::format(
-      "global_batch: {} micro-batches for {} pipelines with {}, want at least {}, one per "
-      "stage, and as many of each pipeline",
-      batch, pipelines, name, stages * pipelines));
+  errors.push_back(
+      fmt::format("global_batch: {} micro-batches for {} pipelines with {}, want at least {}, one "
+                  "per stage, and the same number in each pipeline",
+                  batch, pipelines, name, stages * pipelines));
 }
 
 // A pass of a micro-batch is about two tasks of 90 bytes each.

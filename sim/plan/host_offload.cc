@@ -26,8 +26,7 @@ bool Offloads(const Plan& plan) { return plan.offload.optimizer || plan.offload.
 void CheckStates(const Plan& plan, std::vector<std::string>& errors) {
   if (plan.offload.host_memory == Bytes()) {
     errors.push_back(
-        "host_memory_bytes: got none, want that of a node, where offload_optimizer "
-        "puts states");
+        "host_memory_bytes: got none, want that of a node, for the states of offload_optimizer");
   } else if (plan.optimizer != Optimizer::kAdam) {
     errors.push_back(
         fmt::format("offload_optimizer: got optimizer {}, want adam", Name(plan.optimizer)));
@@ -41,7 +40,8 @@ void CheckStates(const Plan& plan, std::vector<std::string>& errors) {
 void CheckActivations(const Plan& plan, std::vector<std::string>& errors) {
   if (plan.offload.host_memory == Bytes()) {
     errors.push_back(
-        "host_memory_bytes: got none, want that of a node, where offload_activations puts them");
+        "host_memory_bytes: got none, want that of a node, for the activations of "
+        "offload_activations");
   } else if (plan.forward_only) {
     errors.push_back("offload_activations: wants backwards, but the plan is forward_only");
   }
@@ -105,7 +105,7 @@ std::vector<std::string> OffloadNotes(const Plan& plan) {
   std::vector<std::string> notes;
   if (plan.offload.optimizer) {
     notes.push_back(fmt::format(
-        "optimizer states lie in host memory: each node's CPUs update them at {:.0f} GB/s "
+        "optimizer states are in host memory: each node's CPUs update them at {:.0f} GB/s "
         "(assumed), every device has a PCIe port of its own for copies, and nothing overlaps",
         kHostUpdateRate.bytes_per_s() * 1e-9));
   }

@@ -117,8 +117,8 @@ void FindOrderErrors(const Plan& plan, const Workload& workload, Errors& errors)
   }
   if (workload.is_profile() && !plan.forward_only && RunsHalves(plan)) {
     errors.push_back(
-        fmt::format("order: {} runs input and weight gradients apart, but the profile "
-                    "of {} has whole backwards alone",
+        fmt::format("order: {} runs input and weight gradients apart, but the profile of {} has "
+                    "only whole backwards",
                     Name(plan.schedule), workload.name));
   }
   CheckMicroBatches(plan, errors);

@@ -104,7 +104,7 @@ void CheckLayersFollow(const Plan& plan, const std::string& file) {
       if (range.first != next) {
         PlanPlace{file}.Fail(
             fmt::format("stages[{}].chunks[{}].first", stage, chunk),
-            fmt::format("got {}, want {}, where the part before ends", range.first, next));
+            fmt::format("got {}, want {}, the end of the part before", range.first, next));
       }
       next += range.count;  // below 2 x kMostLayers, as `first` is checked
     }

@@ -54,7 +54,7 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   const bool is_custom = IsCustom(plan.schedule);
   if (is_custom == (proto.orders_size() == 0)) {
     place.Fail("orders", is_custom ? "got none, want one for each stage of a custom schedule"
-                                   : "got some, want them with the pipeline schedule CUSTOM alone");
+                                   : "got some, want them only with the pipeline schedule CUSTOM");
   }
   plan.placement = EnumFromProto(proto.placement(), Placement::kLooped, "placement", place);
   for (int stage = 0; stage < proto.orders_size(); ++stage) {

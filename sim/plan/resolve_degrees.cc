@@ -39,7 +39,8 @@ void ResolveStageReplicas(const Cluster& cluster, PlanDegrees& d) {
                                  d.stage_replicas.size(), d.pipeline));
   }
   if (d.data != 0 || !d.replica_micro_batches.empty() || d.rank_order != kDefaultRankOrder) {
-    throw InputError("stage replicas: want them without dp, replica micro-batches and rank order");
+    throw InputError(
+        "stage replicas: got dp, replica micro-batches or a rank order too, want none of these");
   }
   const int64_t devices = replicas * d.tensor * d.context;
   if (devices > cluster.device_count()) {

@@ -134,7 +134,7 @@ void FindSyncErrors(const Plan& plan, const Cluster& cluster, std::vector<std::s
   }
   if (const char* why = WhyNothingIsSummed(plan)) {
     errors.push_back(
-        fmt::format("gradient_sync: got {} {}, where no gradients are summed up, want {}",
+        fmt::format("gradient_sync: got {} {}, where no gradients are reduced, want {}",
                     Name(sync.method), why, Name(SyncMethod::kAllReduce)));
     return;
   }

@@ -52,7 +52,7 @@ std::string ExplainDeadlock(const Schedule& schedule, std::span<const int32_t> w
   }
   if (task < 0) {
     return "stopped: " + TaskName(schedule, path.back()) +
-           " never ends: the rate of a lane that it is on stays 0, or next to it";
+           " never ends: the rate of one of its lanes stays at 0 or close to 0";
   }
   constexpr size_t kLongestShown = 12;
   std::string text = "deadlock: " + TaskName(schedule, task);

@@ -148,7 +148,8 @@ class RecordReader {
 
   void ReadMeasurement(const TimelineProto::Measurement& proto) {
     Measurement& measurement = record_.measurement.emplace();
-    if (proto.executor().empty()) Fail("measurement.executor: got \"\", want what measured");
+    if (proto.executor().empty())
+      Fail("measurement.executor: got \"\", want the executor that measured");
     measurement.executor = proto.executor();
     measurement.software = proto.software();
     CheckSize("measurement.devices", proto.devices_size(), ranks(), "rank");

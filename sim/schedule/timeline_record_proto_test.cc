@@ -119,7 +119,7 @@ TEST(TimelineRecordProtoTest, BadMeasurementsAreNamed) {
   };
   const std::string path = "run.pb: timeline.measurement.";
   EXPECT_EQ(error_by([](M& m) { m.clear_executor(); }),
-            path + "executor: got \"\", want what measured");
+            path + "executor: got \"\", want the executor that measured");
   EXPECT_EQ(error_by([](M& m) { m.add_devices("x"); }),
             path + "devices: got 3 values, want 2, one for each rank, or none");
   EXPECT_EQ(error_by([](M& m) { m.set_step_ns(1, 0); }),

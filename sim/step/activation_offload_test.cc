@@ -216,8 +216,8 @@ TEST_F(ActivationOffloadTest, WhatIsWrongIsNamed) {
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.offload.activations = -0.5; }),
             "offload_activations: got -0.5, want 0 to 1");
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.offload.host_memory = Bytes(); }),
-            "host_memory_bytes: got none, want that of a node, where offload_activations puts "
-            "them");
+            "host_memory_bytes: got none, want that of a node, for the activations of "
+            "offload_activations");
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.forward_only = true; }),
             "offload_activations: wants backwards, but the plan is forward_only");
   EXPECT_EQ(ErrorOf([](PlanDegrees& d) { d.schedule = PipelineSchedule::kPipeDream2bw; }),

@@ -26,8 +26,7 @@ void FindTimeErrors(const Evaluation& e, Errors& errors) {
     return;
   }
   if (e.step_time_high > kLongestTime) {
-    errors.push_back(
-        fmt::format("four steps of five may take up to {:.3g} s", e.step_time_high.seconds()));
+    errors.push_back(fmt::format("the 80 % interval ends at {:.3g} s", e.step_time_high.seconds()));
   }
   const double slack = step * kRounding;  // the three are rounded separately
   if (e.step_time_low < Duration() || e.step_time_low.seconds() > step + slack ||
@@ -61,7 +60,7 @@ void FindTimeErrors(const Evaluation& e, Errors& errors) {
 void FindWaitErrors(const Evaluation& e, Errors& errors) {
   for (const auto& [what, time] : std::vector<std::pair<const char*, Duration>>{
            {"CPU launch overhead is", e.profile.host_wait},
-           {"what no shared interface delays takes", e.unshared_time}}) {
+           {"the time that no shared interface delays takes", e.unshared_time}}) {
     if (time >= Duration() && time <= e.step_time) continue;
     errors.push_back(fmt::format("{} {:.3g} of {:.3g} s of the step", what, time.seconds(),
                                  e.step_time.seconds()));
@@ -98,7 +97,8 @@ void FindMemoryErrors(const Evaluation& e, Errors& errors) {
       errors.push_back(fmt::format("stage {} holds {} bytes", stage.stage, part.count()));
     }
   }
-  if (fits != e.fits) errors.push_back("the plan is said to fit where a stage does not, or not to");
+  if (fits != e.fits)
+    errors.push_back("the plan is reported to fit although a stage does not, or the reverse");
 }
 
 void FindArithmeticErrors(const Evaluation& e, const PeakShare& share, Errors& errors) {
@@ -106,8 +106,8 @@ void FindArithmeticErrors(const Evaluation& e, const PeakShare& share, Errors& e
   const bool is_possible = share.model >= 0 && share.hardware <= 1 + kRounding;
   if (is_counted && is_possible && std::isfinite(e.mfu()) && std::isfinite(e.hfu())) return;
   errors.push_back(fmt::format(
-      "{:.3g} FLOPs, {:.3g} of them the model's, in {:.3g} s are {:.3g} times what its "
-      "devices do at the peak of the formats that they multiply in",
+      "{:.3g} FLOPs, {:.3g} of them the model's, in {:.3g} s are {:.3g} times what its devices "
+      "compute at the peak rate of their number formats",
       e.hardware_flops.count(), e.model_flops.count(), e.step_time.seconds(), share.hardware));
 }
 
@@ -129,10 +129,10 @@ void RequireSound(const Evaluation& evaluation, const Plan& plan, const Workload
                   const Cluster& cluster) {
   const Errors errors = FindEvaluationErrors(evaluation, plan, workload, cluster);
   if (errors.empty()) return;
-  throw std::runtime_error(fmt::format(
-      "{} on {} comes out as no step can be, and nothing is printed: {}; look at the rates of its "
-      "devices and links",
-      workload.name, cluster.name(), errors[0]));
+  throw std::runtime_error(
+      fmt::format("the step predicted for {} on {} is impossible, and nothing is printed: {}; "
+                  "check the rates of its devices and links",
+                  workload.name, cluster.name(), errors[0]));
 }
 
 std::vector<std::string> UseWarnings(const Evaluation& e, const Workload& workload) {

@@ -264,8 +264,8 @@ TEST(UnequalReplicasTest, PipeDreamKeepsExpertsWithinReplicasIfStagesDiffer) {
   Plan plan = MakePlan(degrees, workload, cluster);
   plan.stages[0].expert_parallel = 2;
   EXPECT_EQ(FirstError(plan, workload, cluster),
-            "stages[0].expert_parallel: 2, over several replicas, with pipedream and stages of "
-            "unlike numbers of replicas; want the experts within each replica");
+            "stages[0].expert_parallel: 2, over several replicas, with pipedream and stages with "
+            "unequal numbers of replicas; want the experts within each replica");
   plan.stages[0].expert_parallel = 0;
   EXPECT_EQ(FirstError(plan, workload, cluster),
             "stages[0].expert_parallel: 0 does not divide the stage's 2 data-parallel ranks");

@@ -79,7 +79,7 @@ void CheckHeads(const OperatorProto& proto, const Place& place) {
   place.Range("heads", proto.heads(), low, high);
   place.Range("kv_heads", proto.kv_heads(), low, high);
   place.Range("head_size", proto.head_size(), low, high);
-  place.Want(attends || !proto.causal(), "causal", "true", "false where nothing attends");
+  place.Want(attends || !proto.causal(), "causal", "true", "false if nothing attends");
   place.Want(!attends || proto.heads() % proto.kv_heads() == 0, "kv_heads",
              std::to_string(proto.kv_heads()),
              "a divisor of the " + std::to_string(proto.heads()) + " heads");

@@ -198,7 +198,7 @@ TEST(WorkloadTest, DecoderErrorsNameFieldAndValue) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "mine: hidden: got 6144, want a multiple of the 7 heads where no head size is "
+              "mine: hidden: got 6144, want a multiple of the 7 heads, as no head size is "
               "given");
   }
   EXPECT_THROW(DecoderOfFamily("mamba"), InputError);

@@ -193,8 +193,8 @@ FileSummary CheckBinary(const std::string& bytes, const std::string& path,
   }
   if (!problem.empty()) throw InputError(problem);
   throw InputError(
-      fmt::format("{}: got {} bytes that are damaged or cut short, want a timeline, "
-                  "schedule or another message of ours",
+      fmt::format("{}: got {} bytes that are damaged or cut short, want a timeline, schedule or "
+                  "other file of stagecraft",
                   path, bytes.size()));
 }
 

@@ -50,8 +50,8 @@ FileSummary CheckCollectives(const std::string& text, const std::string& path) {
   std::set<std::string> sites;
   for (const NetworkSample& sample : table.samples) sites.insert(sample.site);
   return {"measured collectives",
-          fmt::format("{} rows of {} sites, {} more that are no measurements", table.samples.size(),
-                      sites.size(), table.invalid)};
+          fmt::format("{} rows of {} sites, {} more that are not measurements",
+                      table.samples.size(), sites.size(), table.invalid)};
 }
 
 FileSummary CheckNcclTopology(const std::string& text, const std::string& path) {
@@ -63,8 +63,7 @@ FileSummary CheckSmiMatrix(const std::string& text, const std::string& path) {
   CheckSourceSize(path, text.size(), kMostSmiTopologyBytes);
   const SmiMatrix matrix = ParseSmiMatrix(text, path);
   return {"nvidia-smi topology",
-          fmt::format("{} GPUs of a type that it does not name, {} interfaces", matrix.gpus,
-                      matrix.nics)};
+          fmt::format("{} GPUs of unnamed type, {} interfaces", matrix.gpus, matrix.nics)};
 }
 
 FileSummary CheckGres(const std::string& text, const std::string& path) {
@@ -72,7 +71,7 @@ FileSummary CheckGres(const std::string& text, const std::string& path) {
   const GresTable table = ParseGres(text, path);
   if (const GresTable::Gres& gres = table.everywhere; !gres.place.empty()) {
     const std::string count = gres.count == 0 ? "" : std::to_string(gres.count) + " ";
-    const std::string gpu = gres.gpu.empty() ? "GPUs of a type that it does not name" : gres.gpu;
+    const std::string gpu = gres.gpu.empty() ? "GPUs of unnamed type" : gres.gpu;
     return {"Slurm GPUs", count + gpu + " on all nodes"};
   }
   if (table.by_node.empty()) {

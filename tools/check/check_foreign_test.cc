@@ -65,7 +65,7 @@ TEST(CheckForeignTest, SlurmFiles) {
             "Slurm GPUs, 4 nodes with GPUs");
   EXPECT_EQ(CheckText("g.conf", "Name=gpu Type=h100\n"), "Slurm GPUs, h100 on all nodes");
   EXPECT_EQ(CheckText("g.conf", "Name=gpu File=/dev/nvidia[0-7]\n"),
-            "Slurm GPUs, 8 GPUs of a type that it does not name on all nodes");
+            "Slurm GPUs, 8 GPUs of unnamed type on all nodes");
   EXPECT_EQ(CheckText("bad.conf", "SwitchName=s Switches=s\n"),
             "bad.conf: line 1: got switch \"s\" below itself, want another");
   EXPECT_EQ(CheckText("no.conf", "a=b\n"),
@@ -74,7 +74,7 @@ TEST(CheckForeignTest, SlurmFiles) {
 
 TEST(CheckForeignTest, MatricesOfNvidiaSmi) {
   EXPECT_EQ(CheckText("m.txt", "\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n"),
-            "nvidia-smi topology, 2 GPUs of a type that it does not name, 0 interfaces");
+            "nvidia-smi topology, 2 GPUs of unnamed type, 0 interfaces");
   EXPECT_EQ(CheckText("short.txt", "\tGPU0\tGPU1\nGPU0\t X \tNV4\n").substr(0, 28),
             "short.txt: line 3: got row \"");
 }

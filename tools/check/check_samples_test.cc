@@ -53,10 +53,9 @@ TEST(CheckSamplesTest, ThirdPartyTablesAreNamedAndTheirSkippedRowsAreCounted) {
                       "gpu_id,dtype,m,n,k,flops,us,valid,invalid_reason\n"
                       "v100-sxm2-16gb,fp16,0,0,0,0,16.62,0,zero_flops\n"
                       "v100-sxm2-16gb,fp16,128,128,128,4194304,29.675,1,\n");
-  EXPECT_EQ(
-      Check("b.csv").detail,
-      "Alpa GEMM, 1 samples of gemm fp16; on v100-sxm2-16gb; source: Alpa; skipped 1 rows that are "
-      "no measurements");
+  EXPECT_EQ(Check("b.csv").detail,
+            "Alpa GEMM, 1 samples of gemm fp16; on v100-sxm2-16gb; source: Alpa; skipped 1 rows "
+            "that are not measurements");
 }
 
 TEST(CheckSamplesTest, DamagedTablesAreRefused) {

@@ -24,8 +24,8 @@ void CostModelFlag::Register(Flags& flags) {
       });
   group.Add("--measured-ops", measured_ops_,
             {"<file>...",
-             "Samples of ops, as run --op-samples writes them: these ops take the time that was "
-             "measured, all others what the cost model says."});
+             "Samples of ops, as run --op-samples writes them: these ops take their measured time, "
+             "all others the time that the cost model predicts."});
 }
 
 std::unique_ptr<CostModel> CostModelFlag::WithMeasuredOps(std::unique_ptr<CostModel> model) const {

@@ -71,8 +71,8 @@ void NetworkFlags::Register(Flags& flags) {
   group
       .Add("--network", fidelity_,
            {"<name>",
-            "How collectives are timed: each takes what the cost model says (model), or its "
-            "messages share the links of the cluster with all others (flow).",
+            "How collectives are timed: each takes the time that the cost model predicts (model), "
+            "or its messages share the cluster's links with all other messages (flow).",
             "", "model"})
       .OneOf({"model", "flow"});
   group.Add(

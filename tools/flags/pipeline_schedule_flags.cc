@@ -60,37 +60,37 @@ std::vector<Flag> PipelineScheduleFlags::Register(Flags& flags, int& chunks) {
 
 // The flags that only one or two schedules read.
 void PipelineScheduleFlags::RegisterOptions(FlagGroup schedule) {
-  group_option_ = schedule.Add(
-      "--order-group", options_.groups.size,
-      {"<n>",
-       "With interleaved: how many micro-batches go through a chunk one after another before the "
-       "next chunk's turn.",
-       "at least the number of stages", "the number of stages"});
+  group_option_ = schedule.Add("--order-group", options_.groups.size,
+                               {"<n>",
+                                "With interleaved: how many micro-batches a stage runs through one "
+                                "chunk before it goes on to the next chunk.",
+                                "at least the number of stages", "the number of stages"});
   warmup_option_ =
       schedule
-          .Add("--warmup", warmup_,
-               {"<policy>",
-                "With 1f1b: DAPPLE's policy for how many micro-batches a stage has in flight, as "
-                "many as there are stages from it to the last (a), or twice that less one (b).",
-                "", "a"})
+          .Add(
+              "--warmup", warmup_,
+              {"<policy>",
+               "With 1f1b: DAPPLE's policy for the number of micro-batches that a stage has in "
+               "flight: the number of stages from it to the last (a), or twice that minus one (b).",
+               "", "a"})
           .Suggest({"a", "b"});
-  limit_option_ = schedule.Add(
-      "--activation-limit", options_.activation_limit,
-      {"<x>",
-       "With zb-auto or list: how much saved activation a stage may hold, in multiples of what the "
-       "first stage of 1f1b holds.",
-       fmt::format("above 0 to {}; list: 0 for no limit", kMostActivationLimit), "1"});
+  limit_option_ =
+      schedule.Add("--activation-limit", options_.activation_limit,
+                   {"<x>",
+                    "With zb-auto or list: the most saved activations that a stage may hold, in "
+                    "multiples of what the first stage of 1f1b holds.",
+                    fmt::format("above 0 to {}; list: 0 for no limit", kMostActivationLimit), "1"});
   slots_option_ =
       schedule.Add("--two-forwards-slot", two_forwards_,
                    {"", "With chimera: run two forwards beside every backward, in place of one."});
   vertical_option_ = schedule.Add("--vertical-sync", vertical_sync_,
                                   {"",
-                                   "With pipedream: a micro-batch meets the same version of the "
+                                   "With pipedream: a micro-batch uses the same version of the "
                                    "weights in all stages, in place of the newest of each stage."});
   search_option_ = schedule.Add("--published-search", published_search_,
                                 {"",
-                                 "With zb-auto: try what the scheduler of the zero-bubble paper's "
-                                 "authors tries, in place of a wider search."});
+                                 "With zb-auto: search only what the zero-bubble authors' own "
+                                 "scheduler searches, in place of a wider search."});
 }
 
 void PipelineScheduleFlags::Apply(PlanDegrees& degrees) const {

@@ -28,11 +28,10 @@ void PlanFlags::RegisterJob(Flags& flags) {
   cluster.Add("--clock", clock_,
               {"<x>", "Clock of the GPUs in long runs, as a share of their boost clock.",
                "0.1 to 1", "as the cluster says"});
-  cluster.Add("--host-dispatch", host_dispatch_us_,
-              {"<us>",
-               "Microseconds that a host takes to launch a kernel; 0 where it launches recorded "
-               "graphs.",
-               "0 to 100000", "as the cluster says, or 75"});
+  cluster.Add(
+      "--host-dispatch", host_dispatch_us_,
+      {"<us>", "Microseconds that a host takes to launch a kernel; 0 if it launches CUDA graphs.",
+       "0 to 100000", "as the cluster says, or 75"});
 }
 
 void PlanFlags::RegisterAttention(Flags& flags) {
@@ -66,7 +65,7 @@ void PlanFlags::Register(Flags& flags) {
            "of flags."})
       .Common();
   Add(flags.In(FlagTopic::kParallelism), "--stack", stack_,
-      {"<name>", "Where no flag says otherwise, do as this training stack does by default.", "",
+      {"<name>", "Take the defaults of this training stack for all flags that are not given.", "",
        "none"})
       .Suggest(StackTable::Embedded().Names());
   const std::vector<Flag> schedule = schedule_.Register(flags, degrees_.chunks);
@@ -115,8 +114,8 @@ void PlanFlags::RegisterPlaces(Flags& flags) {
       {"<n,...>", "Micro-batches of every replica, such as 5,3.", "", "equally many"})
       .SplitAtCommas();
   Add(group, "--rank-order", degrees_.rank_order,
-      {"<order>", "Which ranks lie close together: names of degrees, the closest ranks first.", "",
-       kDefaultRankOrder});
+      {"<order>", "How ranks are placed: names of degrees, the one with the closest ranks first.",
+       "", kDefaultRankOrder});
 }
 
 void PlanFlags::RegisterBatch(Flags& flags) {
@@ -133,14 +132,13 @@ void PlanFlags::RegisterMemory(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kMemory);
   Add(group, "--zero", degrees_.zero,
       {"<n>",
-       "What replicas share out (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, 3 "
+       "What is sharded over replicas (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, 3 "
        "parameters too.",
-       "0 to 3", "1 where dp > 1, 0 with --gradient-sync"})
+       "0 to 3", "1 if dp > 1, but 0 with --gradient-sync"})
       .Common();
   Add(group, "--zero-group", degrees_.zero_group,
       {"<n>",
-       "Share out within groups of so many ranks, which hold copies of each other (hybrid "
-       "sharding).",
+       "Shard within groups of this many ranks; all groups hold the same states (hybrid sharding).",
        "1 or more", "all ranks of a stage"});
 }
 
@@ -161,14 +159,14 @@ void PlanFlags::RegisterRecomputation(Flags& flags) {
       .SplitAtCommas();
   Add(group, "--recompute-method", recompute_method_,
       {"<name>",
-       "With --recompute-num-layers: recompute so many first blocks of every chunk (block), or all "
-       "blocks, in ranges of so many (uniform).",
+       "With --recompute-num-layers: recompute that many blocks at the start of every chunk "
+       "(block), or all blocks, in groups of that many (uniform).",
        "", "block"})
       .Suggest({"block", "uniform"});
   Add(group, "--recompute-layers", recompute_layers_,
       {"<ranges>",
        "Layers that are recomputed whole, such as 1-8,12; the embedding is layer 0. Other layers "
-       "do as --recompute says, or keep everything with full."});
+       "follow --recompute; if it is full, they keep everything."});
 }
 
 void PlanFlags::RegisterStep(Flags& flags) {
@@ -176,17 +174,17 @@ void PlanFlags::RegisterStep(Flags& flags) {
       Add(flags.In(FlagTopic::kParallelism), "--sequence-parallel,!--no-sequence-parallel",
           sequence_parallel_,
           {"", "Divide norms and residuals by tokens among the tensor-parallel ranks.", "",
-           "on where tp > 1, but search tries both"});
+           "on if tp > 1; search tries both"});
   FlagGroup memory = flags.In(FlagTopic::kMemory);
   Add(memory, "--optimizer", optimizer_,
-      {"<name>", "The optimizer; sgd has a momentum, sgd-plain has none.", "", "adam"})
+      {"<name>", "The optimizer; sgd has momentum, sgd-plain has none.", "", "adam"})
       .Suggest({"adam", "adam8bit", "sgd", "sgd-plain"});
   Add(memory, "--precision", precision_, {"<name>", "Number format of GEMMs.", "", "bf16"})
       .Suggest({"bf16", "fp16", "fp32", "tf32", "fp8"});
   Add(memory, "--fp8-recipe", fp8_recipe_,
       {"<name>",
        "With fp8: a tensor is scaled by the maxima of earlier steps (delayed), by its own maximum "
-       "(current), or every 32 numbers of it by theirs (mx).",
+       "(current), or each block of 32 numbers by its own maximum (mx).",
        "", "delayed"})
       .Suggest({"delayed", "current", "mx"});
   Add(memory, "--gradient-bytes", degrees_.gradient_bytes,
@@ -194,14 +192,14 @@ void PlanFlags::RegisterStep(Flags& flags) {
        "4, or 2 with fp16"});
   Add(flags.In(FlagTopic::kParallelism), "--cp-exchange", context_exchange_,
       {"<name>",
-       "How context-parallel ranks see all keys and values: these travel round a ring, are "
-       "gathered first, or two all-to-alls divide attention by heads (ulysses).",
+       "How context-parallel ranks get all keys and values: passed round a ring, gathered "
+       "beforehand, or by two all-to-alls that divide attention by heads (ulysses).",
        "", "ring"})
       .Suggest({"ring", "gather", "ulysses"});
   Add(flags.In(FlagTopic::kParallelism), "--embedding-placement", embedding_placement_,
       {"<name>",
-       "Embedding and head are on the first and the last stage; with redistributed the last stage "
-       "has fewer blocks to make up for the head.",
+       "The embedding is on the first stage and the head on the last; with redistributed the last "
+       "stage has fewer blocks to make up for the head.",
        "", "first-last"})
       .Suggest({"first-last", "redistributed"});
   Add(flags.In(FlagTopic::kNetwork), "--expert-imbalance", degrees_.expert_imbalance,
@@ -214,9 +212,9 @@ void PlanFlags::RegisterStep(Flags& flags) {
 void PlanFlags::RegisterOffloading(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kMemory);
   Add(group, "--offload-optimizer", degrees_.offload.optimizer,
-      {"", "Keep Adam's states in the memory of the host, which does the update (ZeRO-Offload)."});
+      {"", "Keep Adam's states in host memory and update weights on the CPU (ZeRO-Offload)."});
   Add(group, "--offload-activations", degrees_.offload.activations,
-      {"<x>", "Share of the saved activations that waits for the backward in the host's memory.",
+      {"<x>", "Share of the saved activations that is kept in host memory until the backward.",
        "0 to 1", "0"});
   Add(group, "--host-memory-gib", host_memory_gib_,
       {"<gib>", "GiB of host memory of a node, for --offload-optimizer and --offload-activations.",
@@ -232,10 +230,10 @@ void PlanFlags::RegisterOverlap(Flags& flags) {
   Add(group, "--overlap-p2p,!--no-overlap-p2p", degrees_.overlap_p2p,
       {"", "Compute while activations go to the next stage.", "", "on"});
   Add(group, "--overlap-tp,!--no-overlap-tp", degrees_.overlap_tensor,
-      {"", "Run tensor-parallel collectives beside the GEMMs that they belong to.", "", "off"});
+      {"", "Overlap tensor-parallel collectives with the GEMMs that they belong to.", "", "off"});
   Add(group, "--bucket-bytes", degrees_.bucket_bytes,
       {"<bytes>", "Bytes of gradients that are reduced in one collective.", "",
-       "as Megatron-core: the larger of 40 million parameters and a million for every replica"});
+       "as Megatron-core: the larger of 40 million parameters and a million per replica"});
   Add(group, "--reshard,!--no-reshard", degrees_.reshard_after_forward,
       {"",
        "With --zero 3: drop the parameters after the forward and gather them again for the "

@@ -88,8 +88,8 @@ SampleInput ReadSampleInput(const std::string& flag, const Args& paths,
     }
   }
   if (input.samples.empty()) {
-    throw InputError(
-        fmt::format("{}: got no samples in {}, want some", flag, fmt::join(input.files, ", ")));
+    throw InputError(fmt::format("{}: got no samples in {}, want at least one", flag,
+                                 fmt::join(input.files, ", ")));
   }
   if (!cluster.empty()) AddGpus(cluster, input.samples);
   return input;

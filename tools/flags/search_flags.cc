@@ -77,7 +77,7 @@ void SearchFlags::Register(Flags& flags) {
   flags.In(FlagTopic::kNetwork)
       .Add("--micro-batch", choices_.micro_batches,
            {"<n,...>", "Samples per micro-batch to choose from.", "1 or more",
-            "1 to 16, or more while they have 65,536 tokens at most"})
+            "1 to 16, and larger ones of at most 65,536 tokens"})
       .SplitAtCommas()
       .Common();
   RegisterAlgorithm(flags);
@@ -101,7 +101,7 @@ void SearchFlags::RegisterChoices(Flags& flags) {
       {"<n,...>", "Expert-parallel degrees to choose from.", "1 or more", "all"});
   add(group, "--rank-order", choices_.rank_orders,
       {"<order,...>",
-       "Which ranks may be neighbours: degrees, the one whose ranks are closest first.", "",
+       "How ranks may be placed: names of degrees, the one with the closest ranks first.", "",
        "tp-cp-ep-dp-pp,tp-cp-ep-pp-dp"});
   FlagGroup schedule = flags.In(FlagTopic::kSchedule);
   add(schedule, "--schedule", schedules_,
@@ -122,8 +122,8 @@ void SearchFlags::RegisterChoices(Flags& flags) {
       .Common();
   add(memory, "--zero", choices_.zeros,
       {"<n,...>",
-       "What replicas may share out (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, 3 "
-       "parameters too.",
+       "What may be sharded over replicas (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, "
+       "3 parameters too.",
        "0 to 3", "all"})
       .Common();
 }
@@ -133,22 +133,21 @@ void SearchFlags::RegisterObjective(Flags& flags) {
   group
       .Add("--objective", objective_,
            {"<name>",
-            "What is to be least; pareto shows every plan that no other beats in step time, cost "
-            "and memory at once.",
+            "What to minimise; pareto shows every plan that no other beats in step time, cost and "
+            "memory at once.",
             "", "step-time"})
       .OneOf({"step-time", "cost", "memory", "pareto"})
       .Common();
   price_.Register(flags);
   group.Add("--top", top_, {"<n>", "How many plans to show.", "1 to 1000", "5"}).Common();
-  budget_option_ =
-      group
-          .Add(
-              "--budget", budget_,
-              {"<budget>",
-               "End after a time (10s), a number of evaluated plans (5000evals) or whichever comes "
-               "first (10s,5000evals), with the best so far and how far off that may be.",
-               "", "none, or 5000evals where the search could go on for ever"})
-          .Common();
+  budget_option_ = group
+                       .Add("--budget", budget_,
+                            {"<budget>",
+                             "End after a time (10s), a number of evaluated plans (5000evals) or "
+                             "whichever comes first (10s,5000evals), with the best plan so far and "
+                             "a bound on how much better another may be.",
+                             "", "none, or 5000evals if the search would never end by itself"})
+                       .Common();
   explain_option_ =
       group.Add("--explain,!--no-explain", explain_,
                 {"",
@@ -157,19 +156,18 @@ void SearchFlags::RegisterObjective(Flags& flags) {
                  "", "on"});
   group.Add("--fewer-devices", fewer_devices_,
             {"",
-             "For cost, memory and pareto: also look at half of the nodes, a quarter, and so on. "
-             "The least step time is always looked for on any number of nodes."});
+             "For cost, memory and pareto: also search on half of the nodes, a quarter, and so on. "
+             "For step-time every number of nodes is always tried."});
 }
 
 void SearchFlags::RegisterAlgorithm(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kSearch);
   group
-      .Add(
-          "--algorithm", algorithm_,
-          {"<name>",
-           "How to search: exhaustive proves its answer, the others choose stage by stage; auto is "
-           "exhaustive, and dp besides where GPU types are mixed.",
-           "", "auto"})
+      .Add("--algorithm", algorithm_,
+           {"<name>",
+            "How to search: exhaustive proves its answer, the others choose stage by stage; auto "
+            "is exhaustive, and also dp if GPU types are mixed.",
+            "", "auto"})
       .OneOf({"auto", "random", "exhaustive", "beam", "dp", "mcmc", "differentiable", "policy"});
   group.Add("--compare-algorithms", compares_,
             {"", "Run all algorithms with the same budget each, and compare what they find."});

@@ -30,9 +30,10 @@ int MostDataRanks(const Plan& plan) {
 
 std::string GossipNote(int ranks, int peers) {
   return fmt::format(
-      "gossip with {} of {} ranks changes what is learned: replicas do not agree, one step leaves "
-      "{:.3f} of the variance among them (expected lambda_2(W)^2 of the mixing matrix, peers drawn "
-      "anew each step); without a barrier fast ranks would go on, here all of a group end together",
+      "gossip with {} of {} ranks changes the trained model: replicas do not agree, one step "
+      "leaves {:.3f} of the variance among them (expected lambda_2(W)^2 of the mixing matrix, "
+      "peers drawn anew each step); real ranks do not wait for each other, here all ranks of a "
+      "group end together",
       peers, ranks, GossipContraction(ranks, peers));
 }
 
@@ -110,8 +111,8 @@ std::vector<std::string> SyncNotes(const Plan& plan) {
   if (sync.method == SyncMethod::kRollingServer) notes.push_back(RollingNote(sync, ranks));
   if (sync.servers > 0) {
     notes.push_back(
-        fmt::format("{}: {} server{} for each group of replicas, on devices beyond the plan's; "
-                    "what summing up takes there is not counted",
+        fmt::format("{}: {} server{} for each group of replicas, on devices beyond the plan's; the "
+                    "time of the reduction there is not counted",
                     Name(sync.method), sync.servers, sync.servers == 1 ? "" : "s"));
   }
   return notes;

@@ -98,7 +98,7 @@ std::vector<std::string> ExpandHostlist(std::string_view list, const std::string
     if (c != ',' || (is_inside && at < list.size())) continue;
     const std::string_view name = list.substr(begin, at - begin);
     if (is_inside || name.empty()) {
-      throw InputError(place + ": got " + Quoted(list) + ", want names parted by commas");
+      throw InputError(place + ": got " + Quoted(list) + ", want names separated by commas");
     }
     std::vector<std::string> expanded = ExpandName(name, place);
     CheckCount(hosts.size() + expanded.size(), place);

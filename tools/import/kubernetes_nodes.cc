@@ -61,8 +61,9 @@ class NodeReader {
         replicas.empty() ? 1 : std::max(1, Whole(replicas, "nvidia.com/gpu.replicas"));
     if (shared > 1) notes->push_back("time-sliced GPUs are counted once");
     if (count > 0 && capacity > 0 && capacity != count * shared) {
-      throw InputError(fmt::format("{}: got {} GPUs by label and {} by capacity, want as many",
-                                   place_, count * shared, capacity));
+      throw InputError(
+          fmt::format("{}: got {} GPUs by label and {} by capacity, want the same number", place_,
+                      count * shared, capacity));
     }
     if (count == 0) count = capacity;
     node_.type = TypeOf(count, options);

@@ -145,9 +145,8 @@ std::string Measured(const PartsProbe& probe) {
                          probe.multiprocessors[part]);
   }
   return fmt::format(
-      "kernels that stream through memory reached {:.0f} GB/s on the whole GPU; alone on a part: "
-      "{} "
-      "SMs; on all parts together {:.0f}",
+      "kernels that stream through memory reached {:.0f} GB/s on the whole GPU; on one part alone: "
+      "{} SMs; on all parts together {:.0f}",
       gigabytes(probe.whole), parts, gigabytes(probe.together));
 }
 
@@ -165,7 +164,7 @@ ImportedCluster AsMeasured(ImportedCluster imported) {
     type->mutable_inline_device()->set_training_clock(1);
   }
   imported.notes.push_back(
-      "devices are as `run` and `profile` drive them: kernels are launched in recorded graphs "
+      "devices are described as `run` and `profile` use them: kernels are launched in CUDA graphs "
       "(host_dispatch_ns 0), at the boost clock (training_clock 1); for hours of training in an "
       "eager framework add --host-dispatch 75 --clock 0.8");
   return imported;

@@ -154,10 +154,11 @@ TEST(LocalGpuTest, EqualPartsAreANodeOfTheirShareOfTheGpu) {
   EXPECT_EQ(cluster.shared_memories()[0].devices, (std::vector<int>{0, 1}));
   EXPECT_DOUBLE_EQ(cluster.shared_memories()[0].bandwidth.bytes_per_s(),
                    0.9 * whole.memory_bandwidth.bytes_per_s());
-  EXPECT_EQ(imported.notes,
-            (std::vector<std::string>{
-                "kernels that stream through memory reached 4000 GB/s on the whole GPU; alone on a "
-                "part: 3000 on 66, 3000 on 66 SMs; on all parts together 3600"}));
+  EXPECT_EQ(
+      imported.notes,
+      (std::vector<std::string>{
+          "kernels that stream through memory reached 4000 GB/s on the whole GPU; on one part "
+          "alone: 3000 on 66, 3000 on 66 SMs; on all parts together 3600"}));
 }
 
 TEST(LocalGpuTest, UnlikePartsKeepTheirOrder) {

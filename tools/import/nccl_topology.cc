@@ -108,7 +108,7 @@ class NodeObserver {
       for (int b = 0; b < a; ++b) {
         if (node->nvlinks[a][b] == node->nvlinks[b][a]) continue;
         source_.Fail(host.gpus[a].node, "nvlink",
-                     fmt::format("got {} to {} and {} back, want as many each way",
+                     fmt::format("got {} to {} and {} back, want the same number each way",
                                  node->nvlinks[a][b], host.gpus[b].bus, node->nvlinks[b][a]));
       }
     }

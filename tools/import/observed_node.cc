@@ -46,8 +46,9 @@ WiringFound FindWiring(const ObservedNode& node, const std::string& place) {
   const auto& to_switch = node.switch_links;
   const int switched = *std::min_element(to_switch.begin(), to_switch.end());
   if (switched != *std::max_element(to_switch.begin(), to_switch.end())) {
-    throw InputError(place +
-                     ": got GPUs with unlike numbers of NVLinks to switches, want equal ones");
+    throw InputError(
+        place +
+        ": got GPUs with unequal numbers of NVLinks to switches, want the same number for all");
   }
   if (switched > 0) return {Wiring::kSwitched, switched};
   int direct = 0;

@@ -52,7 +52,8 @@ std::vector<SlurmSwitch> ParseSlurmConf(const std::string& text, const std::stri
     } else if (line.first_key == "blockname") {
       CheckKeys(line, {"blockname", "nodes"});
       const std::string nodes = line.Value("nodes");
-      if (nodes.empty()) throw InputError(line.place + "got a block without Nodes, want some");
+      if (nodes.empty())
+        throw InputError(line.place + "got a block without Nodes, want at least one");
       const std::string block = line.keys.at("blockname");
       switches.push_back({block, line.place, ExpandHostlist(nodes, line.place + "Nodes"), {}});
       blocks.push_back(block);

@@ -70,7 +70,7 @@ void CheckSymmetric(const SmiMatrix& matrix, const std::vector<std::string>& nam
       }
       if (cell == matrix.cells[column][row]) continue;
       throw InputError(name + ": " + names[row] + " to " + names[column] +
-                       ": got another link than back, want a symmetric matrix");
+                       ": got another link than in the other direction, want a symmetric matrix");
     }
   }
 }
@@ -112,7 +112,7 @@ SmiMatrix ParseSmiMatrix(const std::string& text, const std::string& name) {
   const std::vector<std::string_view> header = TrimmedFields(lines[at]);
   const std::vector<std::string> names = ParseHeader(header, AtLine(name, at), &matrix);
   if (names.empty()) {
-    throw InputError(AtLine(name, at) + "got no columns, want them parted by tabs");
+    throw InputError(AtLine(name, at) + "got no columns, want columns separated by tabs");
   }
   const auto numa = std::find(header.begin(), header.end(), kNuma);
   for (const std::string& device : names) {

@@ -41,7 +41,7 @@ void CheckDepth(const std::string& text, const std::string& name) {
     }
     if (rest.starts_with("<!")) {
       throw InputError(AtLine(name, LineOf(text, at)) + "got a declaration " +
-                       Quoted(rest.substr(0, 12)) + ", want elements and comments alone");
+                       Quoted(rest.substr(0, 12)) + ", want only elements and comments");
     }
     const size_t end = TagEnd(text, at);
     if (rest.starts_with("</")) {

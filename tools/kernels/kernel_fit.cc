@@ -81,7 +81,7 @@ KernelFit FitTo(const KernelFitFlags& flags, ProgressLine& progress) {
   FitSummary& summary = *fitted.fit;
   const SkippedRows& skipped = summary.skipped;
   if (summary.rows.empty() && skipped.empty()) {
-    throw InputError("--samples: nothing is left to fit to: no row is of a kernel that we model");
+    throw InputError("--samples: nothing is left to fit to: no row is of a modelled kernel");
   }
   if (summary.rows.empty()) {
     const auto& [gpu, reason] = skipped.begin()->first;
@@ -166,7 +166,7 @@ CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
   calibration.of_no_use = static_cast<int>(samples.size()) - calibrated.rows;
   if (calibration.changes.empty()) {
     throw InputError(
-        fmt::format("--calibrate: {}: no row is of a kernel that we model, want some", path));
+        fmt::format("--calibrate: {}: no row is of a modelled kernel, want at least one", path));
   }
   fitted.provenance =
       fmt::format("stagecraft {} fit --calibrate {} on {}; before that {}", kToolVersion,

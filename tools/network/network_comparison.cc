@@ -45,10 +45,11 @@ void RequireSound(const std::vector<ComparedRow>& rows) {
                           std::isfinite(estimate.spread) &&
                           std::isfinite(GbPerS(row.sample->op, estimate.time));
     if (is_sound) continue;
-    throw std::runtime_error(fmt::format(
-        "{}: {} of {} bytes is predicted to take {} ns, which cannot be, and nothing is printed",
-        row.sample->system, Name(row.sample->op.kind), row.sample->op.bytes.count(),
-        estimate.time.ns()));
+    throw std::runtime_error(
+        fmt::format("{}: {} of {} bytes is predicted to take {} ns, which is impossible, and "
+                    "nothing is printed",
+                    row.sample->system, Name(row.sample->op.kind), row.sample->op.bytes.count(),
+                    estimate.time.ns()));
   }
 }
 
@@ -128,7 +129,8 @@ Json ToJson(const std::vector<ComparedRow>& rows) {
 
 void CompareNetwork(const NetworkLogs& logs, bool json, std::ostream& out) {
   if (logs.files.empty()) throw InputError("--network: got no file, want logs of nccl-tests");
-  if (logs.cluster.empty()) throw InputError("--cluster: got none, want where the logs were taken");
+  if (logs.cluster.empty())
+    throw InputError("--cluster: got none, want the cluster on which the logs were taken");
   const NetworkInput input = ReadNetworkLogs("--network", logs.files, ParseCluster(logs.cluster));
   const NetworkModel model =
       logs.cost_model.empty() ? NetworkModel::Shipped() : NetworkModel::Read(logs.cost_model);

@@ -193,9 +193,9 @@ int RunNetworkEvaluation(const NetworkEvaluationFlags& flags, std::ostream& out,
   if (experiment.predictions.empty()) {
     throw InputError(
         experiment.skipped.empty()
-            ? fmt::format("--network: nothing is left to judge by: no row of {} bytes or more",
+            ? fmt::format("--network: nothing is left to test on: no row of {} bytes or more",
                           flags.least_bytes)
-            : fmt::format("--network: nothing is left to judge by: rows {}",
+            : fmt::format("--network: nothing is left to test on: rows {}",
                           experiment.skipped.begin()->first));
   }
   if (flags.json) {

@@ -188,7 +188,7 @@ void CheckSite(const NetworkInput& input, const std::string& site) {
   if (std::any_of(input.samples.begin(), input.samples.end(), is_there)) return;
   throw InputError(
       fmt::format("--cluster: got {}, where nothing of --network was measured, want logs of "
-                  "nccl-tests, or what import made of them, from there",
+                  "nccl-tests from there, or tables that import made of them",
                   site));
 }
 

@@ -51,7 +51,7 @@ void CountRepeats(std::vector<NetworkSample>* samples) {
 
 ImportedCollectives ImportNcclTests(const NetworkImport& source, const std::string& out) {
   if (source.cluster.empty()) {
-    throw InputError("--cluster: got none, want where the logs were taken");
+    throw InputError("--cluster: got none, want the cluster on which the logs were taken");
   }
   const Cluster cluster = ParseCluster(source.cluster);
   std::vector<NetworkSample> samples = ReadLogs(source, cluster);

@@ -54,8 +54,8 @@ void SkipUnknownGpus(NetworkInput* input) {
 void CheckSomethingIsLeft(const std::string& flag, const NetworkInput& input) {
   if (!input.samples.empty()) return;
   if (input.skipped.empty()) {
-    throw InputError(
-        fmt::format("{}: got no measured collective of two ranks or more, want some", flag));
+    throw InputError(fmt::format(
+        "{}: got no measured collective of two ranks or more, want at least one", flag));
   }
   const auto& [gpu, reason] = input.skipped.begin()->first;
   throw InputError(

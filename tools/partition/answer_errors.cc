@@ -61,10 +61,10 @@ Errors FindErrors(const PartitionAnswer& answer) {
 void RequireSound(const PartitionAnswer& answer) {
   const Errors errors = FindErrors(answer);
   if (errors.empty()) return;
-  throw std::runtime_error(fmt::format(
-      "the partition comes out as none can be, and nothing is printed: {}; look at the times of "
-      "the operators",
-      errors[0]));
+  throw std::runtime_error(
+      fmt::format("the partition found is impossible, and nothing is printed: {}; check the times "
+                  "of the operators",
+                  errors[0]));
 }
 
 }  // namespace stagecraft

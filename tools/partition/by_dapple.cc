@@ -22,10 +22,10 @@ constexpr double kMostOccupancies = 5000;
 DappleOptions OptionsOf(const PartitionRequest& request) {
   const std::vector<int>& machines = request.machines;
   if (machines.size() != 2 || std::pow(machines[0] + 1, machines[1]) > kMostOccupancies) {
-    throw InputError(fmt::format(
-        "--machines: got '{}', want GPUs per server and servers, such as 8,2, of which no more "
-        "than {} sets can be taken",
-        fmt::join(machines, ","), kMostOccupancies));
+    throw InputError(
+        fmt::format("--machines: got '{}', want GPUs per server and servers, such as 8,2, from "
+                    "which at most {} sets of GPUs can be taken",
+                    fmt::join(machines, ","), kMostOccupancies));
   }
   DappleOptions options;
   options.devices_per_machine = machines[0];

@@ -97,8 +97,8 @@ std::string Obstacle(const TimedGraph& graph, const AntichainStates& states,
   int machines = 1;
   for (const MachineLevel& level : options.levels) machines *= level.machines;
   const std::string stages = fmt::format(
-      "{} machines without replication need as many stages on every level, but the graph can be "
-      "cut at {} states only",
+      "{} machines without replication need that many stages on every level, but the graph can be "
+      "cut only at {} states",
       machines, states.size());
   if (is_memory) return "machines: " + stages;
   return fmt::format(

@@ -78,11 +78,11 @@ void PartitionFlags::Register(Flags& flags) {
       .Common();
   flags.In(FlagTopic::kInput)
       .Add("--format", format_,
-           {"<name>", "The format of --graph and --train-graphs.", "", "as their contents say"})
+           {"<name>", "The format of --graph and --train-graphs.", "", "recognised by content"})
       .OneOf({"pipedream", "dnn", "piper"});
   flags.In(FlagTopic::kSearch)
       .Add("--algorithm", request_.algorithm,
-           {"<name>", "The planner, which also says what is to be least (below)."})
+           {"<name>", "The planner, which also determines what is minimised (below)."})
       .OneOf(MethodNames())
       .Common();
   RegisterCluster(flags);
@@ -97,8 +97,7 @@ void PartitionFlags::RegisterCluster(Flags& flags) {
   group
       .Add("--machines", machines_,
            {"<n,...>",
-            "How many there are on each level of the network, innermost first: 4,2 is 2 servers of "
-            "4 GPUs.",
+            "Size of each level of the network, innermost first: 4,2 is 2 servers of 4 GPUs.",
             "1 to 64 each"})
       .Common();
   group
@@ -109,8 +108,8 @@ void PartitionFlags::RegisterCluster(Flags& flags) {
   group
       .Add("--devices", devices_,
            {"<n>",
-            "How many devices, all alike, for piper, 2bw and searches; for dnn planners how many "
-            "accelerators."})
+            "Number of devices, all alike, for piper, 2bw and searches; for the dnn planners "
+            "number of accelerators."})
       .Between(1, 1 << 20)
       .Common();
   memory_option_ = group
@@ -121,8 +120,7 @@ void PartitionFlags::RegisterCluster(Flags& flags) {
                        .Common();
   group.Add("--server-speed", server_speed_,
             {"<x,...>",
-             "With hetpipe: the speed of the GPUs of each server, against the GPU that was "
-             "profiled.",
+             "With hetpipe: the speed of the GPUs of each server, relative to the profiled GPU.",
              "1e-6 to 1e6", "1"});
   group.Add("--server-memory", server_memory_,
             {"<bytes,...>", "With hetpipe: bytes of memory of a GPU of each server.", "0 to 1e15"});
@@ -132,19 +130,19 @@ void PartitionFlags::RegisterRules(Flags& flags) {
   flags.In(FlagTopic::kNetwork)
       .Add("--micro-batches", micro_batches_,
            {"<n>",
-            "Micro-batches of a training step for piper and dapple; for 2bw the minibatches of a "
-            "batch.",
-            "", "4 for each device, or as Piper's file says"})
+            "With piper and dapple: micro-batches per training step. With 2bw: profiled "
+            "minibatches per global batch.",
+            "", "4 per device, or as Piper's file says"})
       .Between(1, 1 << 20)
       .Common();
   flags.In(FlagTopic::kSearch)
       .Add("--seed", request_.seed, {"<n>", "Seed of all random draws.", "0 or more", "1"});
   FlagGroup group = flags.In(FlagTopic::kPlanner);
   group.Add("--count-activations", request_.count_activations,
-            {"", "With pipedream: sending activations between stages takes time."});
+            {"", "With pipedream: count the time to send activations between stages."});
   group.Add("--straight", request_.straight, {"", "With pipedream: one replica of every stage."});
   group.Add("--use-fewer-machines", request_.use_fewer_machines,
-            {"", "With pipedream: leave machines idle where that is as fast."});
+            {"", "With pipedream: leave machines idle if that is as fast."});
   group.Add("--no-data-parallel", no_data_parallel_,
             {"", "With pipedream or piper: one replica of every stage."});
   group.Add("--no-tensor-parallel", no_tensor_parallel_,
@@ -162,18 +160,18 @@ void PartitionFlags::AddNotes(Flags& flags) {
   flags.AddTerm("dapple, 2bw, hetpipe",
                 "the planners of DAPPLE, PipeDream-2BW and HetPipe; like PipeDream's they read "
                 "graph.txt and --model");
-  flags.AddTerm("piper", "Piper's two-level dynamic programme; reads Piper's JSON alone");
+  flags.AddTerm("piper", "Piper's two-level dynamic programme; reads only Piper's JSON");
   flags.AddTerm("dnn-throughput, dnn-latency",
                 "dnn-partitioning's placements, for the most samples per second or the shortest "
-                "step; read its JSON alone");
+                "step; read only its JSON");
   flags.AddTerm("exhaustive, mcmc, differentiable, policy",
-                "searches for stages on like or unlike devices, of which exhaustive proves its "
-                "answer; read every format and --model");
+                "searches for stages on equal or unequal devices (exhaustive proves its answer); "
+                "read every format and --model");
   flags.AddNote(
       "--budget and Ctrl-C end a search with the best so far and what is proven. pipedream has "
       "nothing to show before it is done; others (hetpipe and dnn-throughput above all) may have "
       "nothing in their first seconds. Ctrl-C ends the training of a policy with what it has "
-      "learned by then, and so does --budget where nothing is searched for.");
+      "learned by then, and so does --budget if nothing is searched for.");
 }
 
 PartitionGraph PartitionFlags::ReadGraph(const std::string& path) const {

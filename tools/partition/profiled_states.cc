@@ -29,8 +29,8 @@ ProfiledStates ReadProfiledStates(const PartitionRequest& request, const StopSig
 void RequireTime(const ProfiledStates& profile, const PartitionGraph& graph) {
   if (profile.states.states.back().compute > Duration()) return;
   throw InputError(graph.path +
-                   ": got operators that take no time, want some that do: without any, minibatches "
-                   "pass at no finite rate");
+                   ": got only operators that take no time, want at least one that does, for the "
+                   "rate of minibatches to be finite");
 }
 
 std::vector<std::string> NamesOf(const TimedGraph& graph, const NodeSet& nodes) {

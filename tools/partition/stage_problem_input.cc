@@ -15,8 +15,8 @@ std::vector<StageDeviceKind> MakeStageDevices(const PartitionRequest& request) {
   if (!request.device_kinds.empty()) return request.device_kinds;
   if (request.machines.empty() && !request.devices) {
     throw InputError(
-        "--device-speeds: got nothing, want how many devices of which speed, such as 8x1,8x2, or "
-        "--machines or --devices");
+        "--device-speeds: got nothing, want the number of devices of each speed, such as 8x1,8x2, "
+        "or --machines or --devices");
   }
   int64_t count = request.devices.value_or(1);
   if (!request.devices) {

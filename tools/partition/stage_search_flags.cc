@@ -70,24 +70,23 @@ void StageSearchFlags::Register(Flags& flags) {
   search
       .Add("--compare-algorithms", compares_,
            {"",
-            "In place of --algorithm: run all that search for stages, with the same budget each, "
-            "and compare what they find."})
+            "In place of --algorithm: run all algorithms that search for stages, with the same "
+            "budget each, and compare what they find."})
       .Common();
   budget_option_ =
       search
-          .Add(
-              "--budget", budget_,
-              {"<budget>",
-               "End each search after a time (10s), a number of evaluated partitions (5000evals) "
-               "or whichever comes first (10s,5000evals). Training alone takes the same, all other "
-               "planners a time.",
-               "", "5000evals for searches, none for others"})
+          .Add("--budget", budget_,
+               {"<budget>",
+                "End each search after a time (10s), a number of evaluated partitions (5000evals) "
+                "or whichever comes first (10s,5000evals). Training without a search takes the "
+                "same; all other planners take only a time.",
+                "", "5000evals for searches, none for others"})
           .Common();
   search_options_ = {
       flags.In(FlagTopic::kCluster)
           .Add("--device-speeds", device_speeds_,
                {"<nxspeed,...>",
-                "Unlike devices: how many of which speed, against the device that was timed, such "
+                "For unequal devices: how many of each speed, relative to the timed device, such "
                 "as 8x1,8x2.",
                 "speeds of 1e-6 to 1e6"})
           .Common(),
@@ -104,12 +103,12 @@ void StageSearchFlags::Register(Flags& flags) {
 
 void StageSearchFlags::RegisterPolicy(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kPolicy);
-  const Flag policy = group.Add(
-      "--policy", policy_,
-      {"<file|name>",
-       "A saved policy to start from. For hetpipe: which GPUs make a virtual worker, those of a "
-       "node (np), one of each node (ed) or slow ones with fast ones (hd).",
-       "", "untrained, or for hetpipe the best of the three"});
+  const Flag policy =
+      group.Add("--policy", policy_,
+                {"<file|name>",
+                 "A saved policy to start from. For hetpipe: which GPUs form a virtual worker: "
+                 "those of a node (np), one of each node (ed) or slow ones with fast ones (hd).",
+                 "", "untrained, or for hetpipe the best of the three"});
   const Flag save =
       group.Add("--save-policy", save_policy_, {"<file>", "Write what was learned to a file."});
   const Flag graphs = group
@@ -121,13 +120,13 @@ void StageSearchFlags::RegisterPolicy(Flags& flags) {
                 {"<set/...>",
                  "Sets of devices to learn on, each as for --device-speeds, such as 4x1,4x2/6x1.",
                  "", "the devices of the search"});
-  const Flag rounds = group
-                          .Add("--train-rounds", rounds_,
-                               {"<n>",
-                                "How many batches of plans to learn from, of each graph and set of "
-                                "devices.",
-                                "", "10"})
-                          .Between(1, 100000);
+  const Flag rounds =
+      group
+          .Add(
+              "--train-rounds", rounds_,
+              {"<n>", "How many batches of plans to learn from, for each graph and set of devices.",
+               "", "10"})
+          .Between(1, 100000);
   width_option_ =
       group
           .Add("--policy-width", width_,

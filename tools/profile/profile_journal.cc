@@ -44,7 +44,7 @@ ProfileJournal::ProfileJournal(const std::string& path, bool resumes) : path_(pa
   const std::string beginning = Beginning(path);
   const bool is_there = std::filesystem::exists(path);
   if (is_there && !resumes) {
-    throw InputError("-o: got " + path + ", want a file that is not there, or --resume");
+    throw InputError("-o: got " + path + ", want a new file, or --resume");
   }
   std::string bytes = is_there ? ReadFile(path) : "";
   if (!beginning.starts_with(bytes.substr(0, beginning.size()))) {

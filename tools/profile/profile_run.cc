@@ -25,7 +25,8 @@ DeviceEntry EntryOf(const ProfileRequest& request, const MeasuredDevice& device)
       entry.device = *device.uncatalogued;
       return entry;
     }
-    throw InputError("--gpu: got \"" + request.gpu + "\", want none: a host was measured itself");
+    throw InputError("--gpu: got \"" + request.gpu +
+                     "\", want none: a host's type is measured, not looked up");
   }
   if (request.uncatalogued) {
     RequireGpu("--cluster", *request.uncatalogued, device.name, 0);

@@ -116,7 +116,7 @@ TEST_F(ProfileRunTest, AHostIsWhatItsTimerMeasured) {
   timer_.uncatalogued = Processor();
   request_.gpu = "h200-sxm5-141gb";
   EXPECT_EQ(ErrorOf([&] { Run(); }),
-            "--gpu: got \"h200-sxm5-141gb\", want none: a host was measured itself");
+            "--gpu: got \"h200-sxm5-141gb\", want none: a host's type is measured, not looked up");
   request_.gpu = "";
   request_.budget = 100_ms;
   const ProfileReport report = Run();

@@ -53,8 +53,8 @@ std::string QueuedInWords(const Measurement& measurement) {
   }
   if (!HasMedian(measurement)) {
     return fmt::format(
-        "the host queued {} late, by at most {:.3f} ms: there is no median of steps in time, and "
-        "devices may have waited for the host",
+        "the host queued {} late, by at most {:.3f} ms: there is no median of steps queued in "
+        "time, and devices may have waited for the host",
         steps == 1 ? "the step" : fmt::format("all {} steps", steps), most_ms);
   }
   return fmt::format(

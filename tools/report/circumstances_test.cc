@@ -32,8 +32,8 @@ TEST(CircumstancesTest, EveryRunSaysWhetherStepsWereQueuedInTime) {
       QueuedInWords(StepsQueuedLateBy({1_ms, 3_ms, 0_us})),
       "the host queued 2 of 3 steps late, by at most 3.000 ms; they are left out of the median");
   EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({1_ms, 3_ms, 2_ms})),
-            "the host queued all 3 steps late, by at most 3.000 ms: there is no median of steps in "
-            "time, and devices may have waited for the host");
+            "the host queued all 3 steps late, by at most 3.000 ms: there is no median of steps "
+            "queued in time, and devices may have waited for the host");
 }
 
 TEST(CircumstancesTest, StepsThatWereQueuedLateCountOnlyWhereAllWere) {

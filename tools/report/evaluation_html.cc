@@ -97,8 +97,7 @@ std::string Charts(const AccuracyReport& evaluation) {
   std::string html;
   for (const auto& [op, predictions] : by_op) {
     html += fmt::format("<h2>{}</h2>\n<p>{} predictions", EscapeXml(op), predictions.size());
-    if (predictions.size() > kMostPoints)
-      html += fmt::format(", of which {} are shown", kMostPoints);
+    if (predictions.size() > kMostPoints) html += fmt::format(" ({} of them shown)", kMostPoints);
     html += "; on the dashed line the prediction equals the measurement.</p>\n";
     html += ScatterOf(evaluation, predictions, model);
     html += "<p>Mean error by measured time</p>\n" + BarsOf(evaluation, op);

@@ -184,7 +184,7 @@ void PrintEvaluation(const AccuracyReport& evaluation, bool shows_sizes, std::os
   if (shows_sizes) PrintSizes(evaluation.by_size, out);
   PrintSkipped(experiment.skipped, out);
   if (evaluation.input.passed_over > 0) {
-    out << fmt::format("{} rows are no measurements, as their source says\n",
+    out << fmt::format("{} rows are not measurements, according to their source\n",
                        evaluation.input.passed_over);
   }
 }

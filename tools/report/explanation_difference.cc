@@ -127,9 +127,9 @@ std::string DescribeDifference(const Explanation& a, const Explanation& b) {
   if (!gains.empty()) text += ": on the mean device " + gains;
   if (!losses.empty()) text += (gains.empty() ? ": on the mean device " : "; but ") + losses;
   const double memory = PeakGib(b) - PeakGib(a);
-  if (std::abs(memory) < 0.005) return text + ". Their fullest devices hold the same.";
-  return text + fmt::format(". Its fullest device holds {:.2f} GiB {}.", std::abs(memory),
-                            memory > 0 ? "more" : "less");
+  if (std::abs(memory) < 0.005) return text + ". Their peak memory is the same.";
+  return text + fmt::format(". Its peak memory is {:.2f} GiB {}.", std::abs(memory),
+                            memory > 0 ? "higher" : "lower");
 }
 
 nlohmann::ordered_json DifferenceToJson(const Explanation& a, const Explanation& b) {

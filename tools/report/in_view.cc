@@ -64,7 +64,7 @@ std::string ConstantsInView::InWords() const {
 }
 
 std::string InViewNote(const ConstantsInView& chosen) {
-  return "these figures are no test on unseen data, as constants were chosen with this split in "
+  return "these errors are not those of unseen data, as constants were chosen with this split in "
          "view: " +
          chosen.InWords();
 }

@@ -53,9 +53,10 @@ std::string Measured(const Measurement& measurement) {
 std::string StepsInWords(const Measurement& measurement) {
   const std::vector<Duration> counted = CountedSteps(measurement);
   const auto [least, most] = std::minmax_element(counted.begin(), counted.end());
-  return fmt::format("{} {} step{} of {:.3f} to {:.3f} ms",
-                     HasMedian(measurement) ? "the median of" : "which is no median but represents",
-                     counted.size(), counted.size() == 1 ? "" : "s", least->ms(), most->ms());
+  return fmt::format(
+      "{} {} step{} of {:.3f} to {:.3f} ms",
+      HasMedian(measurement) ? "the median of" : "not a median but representative of",
+      counted.size(), counted.size() == 1 ? "" : "s", least->ms(), most->ms());
 }
 
 void PrintCircumstances(const Measurement& measurement, std::ostream& out) {

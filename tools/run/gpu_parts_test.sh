@@ -27,7 +27,7 @@ expect() {
   local shares=$1 got part
   shift
   try "$keeping" import local-gpu --parts "$shares" -o parts.json
-  got=$(sed -n 's/.*alone on a part: //; s/ SMs; on all parts.*//p' log.txt |
+  got=$(sed -n 's/.*on one part alone: //; s/ SMs; on all parts.*//p' log.txt |
     grep -o 'on [0-9]*' | cut -d' ' -f2 | tr '\n' ' ')
   [ "$got" = "$* " ] || fail "$shares: got parts of $got, want $*"
   try "$keeping" run --executor cuda "${plan[@]}" --cluster parts.json --pp $# -o measured.pb
@@ -54,7 +54,7 @@ for part in 0 1 2 3; do
   try "$keeping" "${profile[@]}" -o samples$part.csv
   code=0
   STAGECRAFT_STAND_IN=$leaving "$program" "${profile[@]}" -o none.csv >log.txt 2>&1 || code=$?
-  if [ $code -ne 2 ] || ! grep -q "got a part of a GPU that graphs of kernels leave" log.txt; then
+  if [ $code -ne 2 ] || ! grep -q "a GPU to which CUDA graphs are not confined" log.txt; then
     fail "part $part: exit code $code: $(cat log.txt)"
   fi
 done

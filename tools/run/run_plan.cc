@@ -47,7 +47,7 @@ RunOfPlan RunPlanOnGpus(const PlanFlags& flags, const CostModel& model, const Ru
         PlaceRanks(run.lowered.schedule.ranks(), run.lowered.job.cluster, request.share_gpu)
             .processes;
     if (processes > 1 || flags.ChoosesAttention()) {
-      throw InputError(fmt::format("{}; --attention unfused wants no such op", refused.what()));
+      throw InputError(fmt::format("{}; --attention unfused needs no such op", refused.what()));
     }
     run.notes.push_back(fmt::format(
         "attention ran unfused, as with --attention unfused, since fused attention was refused: {}",

@@ -37,7 +37,7 @@ expect 0 "" simulate.txt "$program" simulate "${plan[@]}" --attention unfused --
 expect 0 "attention unfused" compare.txt "$program" compare predicted.pb measured.pb
 error=$(step_error compare.txt)
 is_within 0.9 "$error" || fail "$error % between prediction and run"
-expect 2 "--attention unfused wants no such op" refused.txt "${run[@]}" --attention flash
+expect 2 "--attention unfused needs no such op" refused.txt "${run[@]}" --attention flash
 expect 0 "measured on" asked.txt "${run[@]}" --attention unfused
 if grep -q "^note" asked.txt; then
   fail "a note where unfused attention was asked for"

@@ -104,7 +104,7 @@ class Completion {
     Default(row_.heads, facts_.heads.value_or(0), "heads");
     if (row_.forward_only.empty()) row_.forward_only = "no";
     if (RowHead(completed_) == EncoderHead::kSpan) {
-      Note("head of two numbers a token");
+      Note("head with two numbers per token");
       Default(row_.seq, table_.span_tokens(), "seq");
     }
     Default(row_.vocab, table_.bert_vocabulary(), "vocab");

@@ -46,7 +46,8 @@ TEST(CsvTableTest, BadFilesSayWhere) {
       {"", "rows.csv: got an empty file, want a header line"},
       {"a,b\n1,2,3\n", "rows.csv: line 2: got 3 fields, want 2 as in the header"},
       {"a,b\n1\n", "rows.csv: line 2: got 1 fields, want 2 as in the header"},
-      {"a,b\n1,2\n3,\"x\n", "rows.csv: line 3: got a quote that never closes, want a second one"},
+      {"a,b\n1,2\n3,\"x\n",
+       "rows.csv: line 3: got an opening quote without a closing one, want both"},
       {"a,b\n\"1\"x,2\n", "rows.csv: line 2: got text after a closing quote, want a comma"},
       {"a,b,a\n", "rows.csv: column \"a\": got it twice, want it once"},
   };

@@ -125,7 +125,7 @@ PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model) 
   if (pass == "forward") return forward;
   if (pass == "backward") return backward;
   if (pass == "both") return Both(forward, backward);
-  throw InputError("which pass of the layer it is, is not stated");
+  throw InputError("the pass of the layer that was measured is not stated");
 }
 
 double PredictBubbleRate(const MeasuredRow& row) {
@@ -167,7 +167,7 @@ double PredictBubbleRate(const MeasuredRow& row) {
 PredictedPart PredictKernel(const MeasuredRow& row, const CostModel& model) {
   constexpr int64_t kMostSize = int64_t{1} << 30;
   if (row.op != "gemm") {
-    throw InputError("the FLOP count of op \"" + row.op + "\" is the source's own");
+    throw InputError("the FLOP count of op \"" + row.op + "\" is only the source's");
   }
   if (row.m < 1 || row.n < 1 || row.k < 1 || row.m > kMostSize || row.n > kMostSize ||
       row.k > kMostSize || row.op_batch > kMostSize) {

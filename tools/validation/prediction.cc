@@ -24,7 +24,7 @@ constexpr int64_t kLayerVocabulary = 128;
 class UnsoundStep : public std::runtime_error {
  public:
   explicit UnsoundStep(const std::string& why)
-      : std::runtime_error("what is predicted cannot be: " + why) {}
+      : std::runtime_error("the prediction is impossible: " + why) {}
 };
 
 // The peak rate at this precision; that of vector units if the GPU has no other, as GPUs before
@@ -108,7 +108,7 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
   if (row.rank == "first") return first;
   if (row.rank == "last") return last;
   if (row.rank == "first-last") return std::max(first, last);
-  if (row.rank != "max") throw InputError("which rank's memory it is, is not stated");
+  if (row.rank != "max") throw InputError("the rank whose memory was measured is not stated");
   double most = 0;
   for (const StageMemory& memory : stages)
     most = std::max(most, MemoryOf(memory, completed) / unit);

@@ -103,7 +103,7 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.metric_kind = "mfu"; }, "FLOP convention is not stated"},
       {[](MeasuredRow& r) { r.metric_kind = "joy"; }, "metric kind joy is not predicted"},
       {[](MeasuredRow& r) { r.metric_kind = "peak_memory_allocated"; },
-       "which rank's memory it is, is not stated"},
+       "the rank whose memory was measured is not stated"},
   };
   for (const auto& [change, reason] : cases) {
     MeasuredRow row = Gpt();
@@ -134,7 +134,7 @@ MeasuredRow DataParallel(const char* kind, const char* model) {
 TEST(PredictionTest, BertIsKnownByItsName) {
   const Prediction prediction = Predict(DataParallel("bert", "BERT-base (SQuAD)"));
   ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
-  for (const char* used : {"layers 12", "hidden 768", "heads 12", "head of two numbers a token",
+  for (const char* used : {"layers 12", "hidden 768", "heads 12", "head with two numbers per token",
                            "seq 384", "vocab 30522", "global_batch 128"}) {
     EXPECT_TRUE(Uses(prediction, used)) << used;
   }
@@ -156,7 +156,7 @@ TEST(PredictionTest, ImagesAreOnePositionAndTrainWithSgd) {
   EXPECT_LT(*prediction.value, 4 * 125e12 / (6 * 4.0e9));
   row.metric_kind = "mfu";
   row.flop_convention = "3x-full-attention";
-  EXPECT_EQ(Predict(row).reason, "FLOP conventions count transformers alone");
+  EXPECT_EQ(Predict(row).reason, "FLOP conventions count only transformers");
   EXPECT_TRUE(Uses(Predict(DataParallel("resnet18", "ResNet-18")), "network resnet18-cifar"));
 }
 

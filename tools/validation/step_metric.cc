@@ -71,7 +71,7 @@ std::optional<StepMetric> FindStepMetric(const std::string& metric_kind,
   const bool is_tflops =
       metric_kind == "tflops_per_gpu_hw" || metric_kind == "tflops_per_gpu_model";
   if (!is_tflops && metric_kind != "mfu" && metric_kind != "hfu") return std::nullopt;
-  if (work.config.layers == 0) throw InputError("FLOP conventions count transformers alone");
+  if (work.config.layers == 0) throw InputError("FLOP conventions count only transformers");
   const std::optional<double> flops =
       ConventionFlops(flop_convention, work.config, work.sequence, work.global_batch);
   if (!flops.has_value()) {

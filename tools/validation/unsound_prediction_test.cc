@@ -79,7 +79,7 @@ TEST(UnsoundPredictionTest, NoImpossibleStepIsScored) {
       EXPECT_TRUE(prediction.is_unsound) << row.id << times;
       EXPECT_FALSE(prediction.value.has_value()) << row.id << times;
       EXPECT_FALSE(prediction.step.has_value()) << row.id << times;  // baselines learn from it
-      EXPECT_TRUE(prediction.reason.starts_with("what is predicted cannot be: ")) << row.id;
+      EXPECT_TRUE(prediction.reason.starts_with("the prediction is impossible: ")) << row.id;
     }
     EXPECT_TRUE(PredictWith(UnknownSpread(), row).is_unsound) << row.id;
   }

@@ -103,7 +103,7 @@ void PrintInferred(const Validation& validation, std::ostream& out) {
     }
   }
   if (lines.empty()) return;
-  out << "\n* facts inferred from the very rows that they are scored on; MAPE without each alone\n";
+  out << "\n* facts inferred from the very rows that they are scored on; MAPE without each one\n";
   for (const Line& line : lines) {
     out << fmt::format("  {}: {}\n    {}\n    {}\n", line.source, line.facts.words,
                        fmt::join(line.errors, ", "), line.facts.origin);

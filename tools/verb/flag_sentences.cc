@@ -75,7 +75,7 @@ void AddNumberChecks(CLI::App& app) {
 
 std::string ExplainUnexpected(const CLI::App& app) {
   const std::string word = app.remaining().empty() ? "" : app.remaining().front();
-  if (!word.starts_with('-')) return fmt::format("\"{}\": want no words but flags here", word);
+  if (!word.starts_with('-')) return fmt::format("\"{}\": got a word, want only flags here", word);
   const std::string flag = word.substr(0, word.find('='));
   return fmt::format("{}: unknown flag; {}", flag, NearestNames(flag, FlagNames(app)));
 }

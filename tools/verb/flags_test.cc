@@ -169,7 +169,7 @@ TEST(FlagsTest, MistakesAreOneSentenceThatOpensWithTheFlag) {
   } kCases[] = {
       {{"--tq", "8"}, "--tq: unknown flag; did you mean \"--tp\""},
       {{"--tq=8"}, "--tq: unknown flag; did you mean \"--tp\""},
-      {{"8"}, "\"8\": want no words but flags here"},
+      {{"8"}, "\"8\": got a word, want only flags here"},
       {{"--tp"}, "--tp: got no value, want one"},
       {{"--tp", "1", "--tp", "2"}, "--tp: given 2 times, want it once"},
       {{"--tp", "--model", "x"}, "--tp: got no value, the next word is the flag --model"},

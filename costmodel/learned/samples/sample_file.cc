@@ -165,7 +165,7 @@ std::vector<std::string> TablesIn(const std::string& folder) {
   } catch (const fs::filesystem_error& error) {
     throw InputError(folder + ": cannot be listed, want a folder that can be read");
   }
-  if (files.empty()) throw InputError(folder + ": got no .csv or .csv.gz in it, want some");
+  if (files.empty()) throw InputError(folder + ": got no .csv or .csv.gz in it, want at least one");
   std::sort(files.begin(), files.end());
   return files;
 }
@@ -195,9 +195,9 @@ SampleFile ParseSamples(std::string_view bytes, const std::string& path) {
 
 void CheckSampleCount(size_t samples, const std::string& path) {
   if (samples <= kMostSamples) return;
-  throw InputError(fmt::format(
-      "{}: got more than {} samples, want at most so many in all, of fewer shapes or GPU types",
-      path, kMostSamples));
+  throw InputError(
+      fmt::format("{}: got more than {} samples in all, want fewer, of fewer shapes or GPU types",
+                  path, kMostSamples));
 }
 
 SampleFile ReadSampleFile(const std::string& path) {

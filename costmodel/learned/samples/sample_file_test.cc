@@ -169,7 +169,7 @@ TEST(SampleFileTest, FolderIsItsTablesInOrderOfTheirPaths) {
   EXPECT_EQ(ReadSamples(folder), samples);
   std::filesystem::create_directories(Path("empty"));
   EXPECT_EQ(ErrorOf([&] { ReadSamples(Path("empty")); }),
-            Path("empty") + ": got no .csv or .csv.gz in it, want some");
+            Path("empty") + ": got no .csv or .csv.gz in it, want at least one");
 }
 
 TEST(SampleFileTest, QuotesCarriageReturnsMarksAndBlankLinesAreNoTrouble) {
@@ -202,7 +202,7 @@ TEST(SampleFileTest, BadTablesAreRefusedWithASentence) {
             "t.csv:1: got a column \"spraed\", want those of samples; did you mean \"spread\", "
             "\"source\" or \"split\"?");
   EXPECT_EQ(ErrorOf("kind,gpu,time_us\n\"gemm,g,1\n"),
-            "t.csv:2: got a quote that never closes, want a second one");
+            "t.csv:2: got an opening quote without a closing one, want both");
   EXPECT_EQ(ErrorOf("kind,gpu,time_us\n\"gemm\"x,g,1\n"),
             "t.csv:2: got text after a closing quote, want a comma");
 }
@@ -240,7 +240,7 @@ TEST(SampleFileTest, TooManySamplesAreRefusedBeforeTheyAreRead) {
     blank += '\n';
     message += {'\xFA', '\x01', '\0'};
   }
-  const std::string wants = ": got more than 2000000 samples, want at most so many";
+  const std::string wants = ": got more than 2000000 samples in all, want fewer";
   EXPECT_TRUE(ErrorOf(table, "t.csv").starts_with("t.csv" + wants)) << ErrorOf(table);
   EXPECT_TRUE(ErrorOf(Gzip(table), "t.csv.gz").starts_with("t.csv.gz" + wants));
   EXPECT_TRUE(ErrorOf(message, "t.pb").starts_with("t.pb" + wants)) << ErrorOf(message, "t.pb");

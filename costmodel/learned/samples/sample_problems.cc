@@ -163,7 +163,7 @@ class Finder {
     if (fault.count == 0) return;
     Add(fault,
         fmt::format("differ from the fastest of their repeats by more than {} sigma, or {:.0f} % "
-                    "where no spread is known (of {} that repeat another)",
+                    "if no spread is known (of {} that repeat another)",
                     kSigmas, 100 * (kUnknownSpreadRatio - 1), repeats),
         fmt::format(", against {:.3f} us of sample {}", samples_[other].time.us(), other));
   }

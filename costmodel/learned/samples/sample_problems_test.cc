@@ -78,12 +78,11 @@ TEST(SampleProblemsTest, RepeatsThatDisagreeByMoreThanTheirSpreadAreCounted) {
   samples[1].time = 2390_us;  // 19.5 %
   EXPECT_EQ(Find(samples), Problems());
   samples[2].time = 2410_us;
-  EXPECT_EQ(
-      Find(samples),
-      Problems{"f: 1 of 4 samples differ from the fastest of their repeats by more than 3 "
-               "sigma, or 20 % where no spread is known (of 3 that repeat another); the worst "
-               "is sample 2, gemm 8192x8192x4096 bf16 on a100-sxm4-80gb in 2410.000 us, "
-               "against 2000.000 us of sample 0"});
+  EXPECT_EQ(Find(samples),
+            Problems{"f: 1 of 4 samples differ from the fastest of their repeats by more than 3 "
+                     "sigma, or 20 % if no spread is known (of 3 that repeat another); the worst "
+                     "is sample 2, gemm 8192x8192x4096 bf16 on a100-sxm4-80gb in 2410.000 us, "
+                     "against 2000.000 us of sample 0"});
   for (Sample& sample : samples) sample.spread = 0.05;  // 3 sigma of a difference: 21 %
   EXPECT_EQ(Find(samples), Problems());
   for (Sample& sample : samples) sample.spread = 0.01;

@@ -46,8 +46,9 @@ TEST(CudaTimerTest, AHostThatIsSlowIsNotMeasured) {
 TEST(CudaTimerTest, TooLittleMemoryIsOneSentence) {
   StandInGpu gpu = CheckedGpu();
   gpu.memory = 8 << 20;
-  EXPECT_NE(ErrorOf([&] { Time(gpu, 1); }).find("test: got GPU 0, want one with room"),
-            std::string::npos);
+  EXPECT_NE(
+      ErrorOf([&] { Time(gpu, 1); }).find("test: got GPU 0, want one with enough free memory"),
+      std::string::npos);
   EXPECT_TRUE(StandInLeaks().empty());
 }
 

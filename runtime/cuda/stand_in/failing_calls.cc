@@ -52,7 +52,7 @@ void FailEveryCall(const StandInGpu& gpu, const std::function<std::string()>& er
     }
   }
   if (testing::Test::HasFailure()) return;
-  EXPECT_EQ(gone_unnoticed, unnoticed) << "nobody hears of failures of" << names;
+  EXPECT_EQ(gone_unnoticed, unnoticed) << "no error reports the failures of" << names;
 }
 
 }  // namespace stagecraft

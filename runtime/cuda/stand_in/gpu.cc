@@ -98,8 +98,8 @@ void Gpu::CheckAwaited(cudaStream_t stream, const Work& work) const {
         continue;
       }
       BreakContract(work.name +
-                    " touches what the default stream may be writing still: nobody has "
-                    "waited for that, and other streams do not");
+                    " touches memory that the default stream may still be writing: the host has "
+                    "not waited for it, and other streams do not");
     }
   }
 }

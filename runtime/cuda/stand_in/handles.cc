@@ -7,7 +7,7 @@ namespace stagecraft::stand_in {
 void LibraryObjects::Check(const void* object, const char* what) const {
   const auto own = alive_.find(object);
   if (own == alive_.end() || std::string_view(own->second.what) != what) {
-    BreakContract(std::string("a ") + what + " is used that is not there, or no more");
+    BreakContract(std::string("a ") + what + " is used that was never made or is destroyed");
   }
 }
 

@@ -26,7 +26,7 @@ class Handles {
   // event", begins the sentence.
   Object& Get(Object* handle, const char* what) const {
     if (!alive_.contains(handle)) {
-      BreakContract(std::string(what) + " is used that is not there, or no more");
+      BreakContract(std::string(what) + " is used that was never made or is destroyed");
     }
     return *handle;
   }

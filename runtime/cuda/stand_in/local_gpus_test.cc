@@ -40,8 +40,9 @@ TEST(LocalGpusTest, TooLittleMemoryToMeasurePartsIsOneSentence) {
     StandInGpu gpu = CheckedGpu();
     gpu.memory = memory;
     UseStandIn(gpu);
-    EXPECT_NE(ErrorOf([] { ProbeParts(0, kHalves, "test"); }).find("want one with room"),
-              std::string::npos)
+    EXPECT_NE(
+        ErrorOf([] { ProbeParts(0, kHalves, "test"); }).find("want one with enough free memory"),
+        std::string::npos)
         << memory;
     EXPECT_TRUE(StandInLeaks().empty());
   }

@@ -34,7 +34,8 @@ void FreeAs(void* memory, Heap::Kind kind) {
   gpu.time.WaitForAll();
   gpu.unawaited.clear();
   if (!gpu.heap.IsOfKind(memory, kind)) {
-    BreakContract("memory is freed that was not allocated so, or is freed already");
+    BreakContract(
+        "memory is freed that was not allocated by the matching call, or is freed already");
   }
   if (kind == Heap::Kind::kDevice) {
     gpu.reserved[static_cast<size_t>(gpu.current_device)] -= gpu.heap.BytesOf(memory);
@@ -206,7 +207,8 @@ cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
   const cudaError_t result = RESULT_OF_RELEASE(cudaErrorUnknown);
   Gpu& gpu = Gpu::Get();
   if (!gpu.heap.IsOfKind(memory, Heap::Kind::kPool)) {
-    BreakContract("memory is given back to a pool that is not from one, or not any more");
+    BreakContract(
+        "memory is given back to a pool that is not from a pool, or was given back already");
   }
   gpu.heap.GiveBack(memory);
   gpu.pool_of.at(memory)->used -= gpu.heap.BytesOf(memory);

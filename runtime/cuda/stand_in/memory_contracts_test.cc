@@ -71,12 +71,12 @@ TEST_F(MemoryContractsDeathTest, WhatTheDefaultStreamWritesIsAwaitedBeforeOthers
   const std::vector<std::byte> from(kBytes);
   const auto use = [&] { cudaMemsetAsync(memory.get(), 0, 1, stream.get()); };
   CHECK_CUDA(cudaMemcpy(memory.get(), from.data(), kBytes, cudaMemcpyHostToDevice));
-  EXPECT_DEATH(use(), "nobody has waited for that");
+  EXPECT_DEATH(use(), "the host has not waited for it");
   CHECK_CUDA(cudaDeviceSynchronize());
   use();
   CHECK_CUDA(cudaStreamSynchronize(stream.get()));
   CHECK_CUDA(cudaMemset(memory.get(), 0, kBytes));
-  EXPECT_DEATH(use(), "nobody has waited for that");
+  EXPECT_DEATH(use(), "the host has not waited for it");
   CHECK_CUDA(cudaStreamSynchronize(nullptr));
   use();
   CHECK_CUDA(cudaStreamSynchronize(stream.get()));
@@ -102,7 +102,7 @@ TEST_F(MemoryContractsDeathTest, AGraphMayBeCapturedButNotLaunchedWhileTheDefaul
   CHECK_CUDA(cudaMemset(memory.get(), 0, kBytes));
   const Graph graph = CaptureGraph(
       stream.get(), [&] { CHECK_CUDA(cudaMemsetAsync(memory.get(), 7, kBytes, stream.get())); });
-  EXPECT_DEATH(cudaGraphLaunch(graph.get(), stream.get()), "nobody has waited for that");
+  EXPECT_DEATH(cudaGraphLaunch(graph.get(), stream.get()), "the host has not waited for it");
   CHECK_CUDA(cudaStreamSynchronize(nullptr));
   CHECK_CUDA(cudaGraphLaunch(graph.get(), stream.get()));
   CHECK_CUDA(cudaStreamSynchronize(stream.get()));

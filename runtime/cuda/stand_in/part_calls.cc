@@ -27,7 +27,7 @@ CUdevResource ResourceOf(Group group) {
 }
 
 Group GroupOf(const CUdevResource& resource) {
-  if (resource.type != CU_DEV_RESOURCE_TYPE_SM) BreakContract("a resource of no multiprocessors");
+  if (resource.type != CU_DEV_RESOURCE_TYPE_SM) BreakContract("a resource without multiprocessors");
   Group group = {};
   std::memcpy(&group, resource._internal_padding, sizeof group);
   return group;

@@ -62,7 +62,7 @@ FabricTier TierFromProto(const FabricTierProto& proto, int uplinks, Bandwidth be
       const double wanted = std::ceil(above / port.bytes_per_s());
       if (wanted > kMaxUplinks) {
         Fail(place + ".oversubscription", proto.oversubscription(),
-             "one that needs " + std::to_string(kMaxUplinks) + " uplinks at most");
+             "a ratio for which " + std::to_string(kMaxUplinks) + " uplinks are enough");
       }
       tier.uplinks = static_cast<int>(wanted);
     }

@@ -90,7 +90,7 @@ void FindMlaErrors(const DecoderConfig& config, std::vector<std::string>& errors
   FindSizeErrors(sizes, errors);
   if (config.kv_heads != config.heads) {
     errors.push_back("kv_heads: got " + std::to_string(config.kv_heads) + ", want the " +
-                     std::to_string(config.heads) + " heads where attention is latent");
+                     std::to_string(config.heads) + " heads, as attention is latent");
   }
 }
 
@@ -104,7 +104,7 @@ void FindShapeErrors(const DecoderConfig& config, std::vector<std::string>& erro
                      ", want 0 to 1");
   }
   if (config.parallel_residual && config.norm_place == NormPlace::kAfter) {
-    errors.push_back("norm_place: got after, want before where attention and MLP are parallel");
+    errors.push_back("norm_place: got after, want before if attention and MLP are parallel");
   }
   if (ApproximateParameters(config) > kMaxParameters) {
     errors.push_back(
@@ -133,7 +133,7 @@ std::vector<std::string> FindErrors(const DecoderConfig& config) {
   std::vector<std::string> errors;
   if (config.head_size == 0 && config.heads > 0 && config.hidden % config.heads != 0) {
     return {"hidden: got " + std::to_string(config.hidden) + ", want a multiple of the " +
-            std::to_string(config.heads) + " heads where no head size is given"};
+            std::to_string(config.heads) + " heads, as no head size is given"};
   }
   FindDenseErrors(config, errors);
   FindMoeErrors(config, errors);

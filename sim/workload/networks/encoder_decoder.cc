@@ -210,7 +210,7 @@ std::vector<std::string> FindErrors(const EncoderDecoderConfig& config) {
   check("decoder_sequence", config.decoder_sequence, kMaxSequence);
   if (config.encoder_sequence == 0 && config.decoder_sequence != 0) {
     errors.push_back("decoder_sequence: got " + std::to_string(config.decoder_sequence) +
-                     ", want 0 where encoder_sequence is 0, the plan's");
+                     ", want 0 if encoder_sequence is 0 (the plan's)");
   }
   return errors;
 }

@@ -97,7 +97,7 @@ TEST(HfConfigRefusalsTest, RefusesBadValuesAndNamesTheirKey) {
       {T5(), {{"feed_forward_proj", "gated-"}}, "feed_forward_proj: got \"gated-\""},
       {T5(), {{"feed_forward_proj", 2}}, "feed_forward_proj: got 2"},
       {T5(), {{"num_experts", 8}}, "num_experts: got 8, want a T5 without it"},
-      {T5(), {{"decoder_seq", 8}}, "decoder_seq: got 8, want 0 where"},
+      {T5(), {{"decoder_seq", 8}}, "decoder_seq: got 8, want 0 if"},
       {T5(), {{"dropout_rate", -1}}, "dropout_rate: got -1"},
       {Switch(), {{"num_sparse_encoder_layers", 3}}, "num_sparse_encoder_layers: got 3"},
       {Switch(), {{"num_sparse_decoder_layers", 5}}, "num_sparse_decoder_layers: got 5"},

@@ -129,7 +129,7 @@ TEST(HfConfigTest, NamesTheSupportedFamilies) {
 
 TEST(HfConfigTest, ErrorsNameTheKeyTheUserWrote) {
   EXPECT_EQ(ErrorWith("num_attention_heads", 60),
-            "config.json: hidden_size: got 8192, want a multiple of the 60 heads where no head "
+            "config.json: hidden_size: got 8192, want a multiple of the 60 heads, as no head "
             "size is given");
   EXPECT_EQ(ErrorWith("num_key_value_heads", 7),
             "config.json: num_key_value_heads: got 7, want a divisor of the 64 heads");

@@ -90,9 +90,10 @@ std::vector<Tensor> OnnxEmitter::Dynamic(const onnx::NodeProto& node, int first)
     if (name.empty() || tensors_.at(name).is_static || !seen.insert(name).second) continue;
     const auto found = made_.find(name);
     if (found == made_.end()) {
-      tensors_.Fail(node, fmt::format("reads '{}', a further output of an operator of which only "
-                                      "the first is supported",
-                                      name));
+      tensors_.Fail(
+          node, fmt::format(
+                    "reads '{}', a further output of an operator: only the first one is supported",
+                    name));
     }
     // Views of one tensor are one operand.
     const bool is_new = std::none_of(inputs.begin(), inputs.end(), [&](const Tensor& input) {
@@ -133,9 +134,10 @@ void OnnxEmitter::Convolve(const onnx::NodeProto& node, bool is_transposed) {
   const int64_t window = weights.size() < 3 ? 0 : ElementsOf(weights, 2);
   if (window == 0 || rows.size() != weights.size() || weights[0] * weights[1] == 0 || groups < 1 ||
       groups > kMostGroups || weights[0] % groups != 0) {
-    tensors_.Fail(node, fmt::format("got weights [{}], a map [{}] and {} groups, want as many "
-                                    "sizes of each, at least 3, and groups that divide the first",
-                                    fmt::join(weights, ", "), fmt::join(rows, ", "), groups));
+    tensors_.Fail(
+        node, fmt::format("got weights [{}], a map [{}] and {} groups, want as many sizes of the "
+                          "weights as of the map, at least 3, and groups that divide the first",
+                          fmt::join(weights, ", "), fmt::join(rows, ", "), groups));
   }
   Operator op{.name = NodeName(node), .kind = OperatorKind::kConvolution};
   op.positions = ElementsOf(rows, 2);
@@ -155,7 +157,7 @@ void OnnxEmitter::Multiply(const onnx::NodeProto& node) {
   Input(node, 1);
   const bool is_transposed = node.op_type() == "Gemm" && Attribute(node, "transA", 0) != 0;
   if (left.empty() || out.empty() || (is_transposed && left.size() != 2)) {
-    tensors_.Fail(node, "got a number where a matrix is wanted");
+    tensors_.Fail(node, "got a number, want a matrix");
   }
   Operator op{.name = NodeName(node), .kind = OperatorKind::kLinear};
   op.in_features = is_transposed ? left[0] : left.back();
