@@ -257,7 +257,7 @@ class Checker {
   }
 
   // The devices of a stage hold as many copies of weights, gradients and optimizer states as it has
-  // shard groups (or ranks, if these share nothing), and at most an element of padding each.
+  // shard groups (or ranks, if these share nothing), and less than two elements of padding each.
   void CheckMemory(const Plan& plan) const {
     const std::vector<StageMemory> memory = EstimateMemory(plan, workload_, cluster_);
     for (size_t s = 0; s < plan.stages.size(); ++s) {

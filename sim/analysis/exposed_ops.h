@@ -11,8 +11,8 @@
 
 namespace stagecraft {
 
-// Calls visit(i, time) for every op of ops(block) that is exposed at all; the times add up to the
-// time of the op sequence on the device.
+// Calls visit(i, time) for every op of ops(op_sequence) that is exposed at all; the times add up to
+// the time of the op sequence on the device.
 template <typename Visit>
 void ForEachExposed(const Schedule& schedule, OpSequenceId op_sequence,
                     std::span<const Estimate> estimates, Visit visit) {

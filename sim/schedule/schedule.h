@@ -48,7 +48,7 @@ class Schedule {
   std::span<const OpId> ops(OpSequenceId op_sequence) const {
     return Row(sequence_begin_, sequence_ops_, op_sequence);
   }
-  // The StepFlags of each of ops(block).
+  // The StepFlags of each of ops(op_sequence).
   std::span<const uint8_t> flags(OpSequenceId op_sequence) const {
     return Row(sequence_begin_, sequence_flags_, op_sequence);
   }

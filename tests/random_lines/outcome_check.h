@@ -18,7 +18,7 @@ struct Outcome {
 Outcome RunLine(const Args& words);
 
 // Returns what is wrong with the outcome, as one sentence each. It must be as follows:
-//   - exit codes are those of the README, and 1 only if an output cannot be written;
+//   - exit codes are those of docs/cli.md, and 1 only if an output cannot be written;
 //   - refused (2): nothing on stdout except by `check`, and one line on stderr, a sentence;
 //   - infeasible (3): a report, or a sentence on stderr;
 //   - answered (0, 3 or 4): no "nan" or "inf" in a report; with --json one
