@@ -86,7 +86,7 @@ done
 for missing in libcublasLt:gemm libcudnn:attention cublasLtMatmul:gemm \
   cudnnBackendExecute:attention; do
   family=${missing#*:} missing=${missing%:*}
-  refused "runs no $family" "missing=$missing" profile --device cuda:0 -o "$missing.csv"
+  refused "cannot run $family" "missing=$missing" profile --device cuda:0 -o "$missing.csv"
   [ "$(grep -c elementwise "$missing.csv")" -gt 10 ] || complain "too few samples without $missing"
   ! grep -q "^$family," "$missing.csv" || complain "samples of what is missing: $missing"
   grep -q "not measured: .* ops: .*$missing" out.txt || complain "no reason without $missing"
