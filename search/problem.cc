@@ -7,17 +7,22 @@
 #include <map>
 #include <numeric>
 
+#include "sim/workload/limits.h"
+
 namespace stagecraft {
 namespace {
 
 constexpr double kSecondsPerHour = 3600;
 
-template <typename T>
-void CheckAtLeastOne(const char* name, const std::vector<T>& values,
-                     std::vector<std::string>& errors) {
-  for (const T value : values) {
-    if (value < 1) errors.push_back(fmt::format("{}: got {}, want at least 1", name, value));
+void CheckRange(const char* name, int64_t value, int64_t most, std::vector<std::string>& errors) {
+  if (value < 1 || value > most) {
+    errors.push_back(fmt::format("{}: got {}, want 1 to {}", name, value, most));
   }
+}
+
+void CheckDegrees(const char* name, const std::vector<int>& values,
+                  std::vector<std::string>& errors) {
+  for (const int value : values) CheckRange(name, value, kMostOfADegree, errors);
 }
 
 }  // namespace
@@ -60,19 +65,19 @@ Plan PlanWithoutStages(const SearchProblem& problem, int64_t micro_batch, bool s
 std::vector<std::string> FindErrors(const SearchProblem& problem) {
   std::vector<std::string> errors;
   const Choices& choices = problem.choices;
-  CheckAtLeastOne("tp", choices.tensor, errors);
-  CheckAtLeastOne("cp", choices.context, errors);
-  CheckAtLeastOne("ep", choices.expert, errors);
-  CheckAtLeastOne("pp", choices.pipeline, errors);
-  CheckAtLeastOne("vpp", choices.chunks, errors);
-  CheckAtLeastOne("micro-batch", choices.micro_batches, errors);
+  CheckDegrees("tp", choices.tensor, errors);
+  CheckDegrees("cp", choices.context, errors);
+  CheckDegrees("ep", choices.expert, errors);
+  CheckDegrees("pp", choices.pipeline, errors);
+  CheckDegrees("vpp", choices.chunks, errors);
+  for (const int64_t size : choices.micro_batches) {
+    CheckRange("micro-batch", size, kMostOfABatch, errors);
+  }
   for (const int zero : choices.zeros) {
     if (zero < 0 || zero > 3) errors.push_back(fmt::format("zero: got {}, want 0 to 3", zero));
   }
-  if (problem.given.global_batch < 1 || problem.given.sequence < 1) {
-    errors.push_back(fmt::format("global batch {} and sequence {}: want both to be at least 1",
-                                 problem.given.global_batch, problem.given.sequence));
-  }
+  CheckRange("global batch", problem.given.global_batch, kMostOfABatch, errors);
+  CheckRange("sequence", problem.given.sequence, kMostOfABatch, errors);
   if (problem.given.gradient_sync.servers > 0) {
     errors.push_back(
         fmt::format("sync_servers: got {}, want 0: a search gives every device that it uses to "
