@@ -13,6 +13,7 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
+#include "costmodel/cost_model.h"
 #include "costmodel/memo_model.h"
 #include "costmodel/random.h"
 #include "search/checker.h"
@@ -280,6 +281,41 @@ TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
     }
   }
   EXPECT_GT(solved, 60);
+}
+
+// Every op takes a nanosecond.
+class NanosecondModel : public CostModel {
+ public:
+  std::vector<Estimate> Predict(std::span<const Op> ops, const Device&) const override {
+    return std::vector<Estimate>(ops.size(), {Duration::Nanoseconds(1), Basis::kAnalytical, 0});
+  }
+};
+
+// A ten-thousandth of these times is less than the nanosecond by which times differ at least.
+TEST(SubmeshesTest, StagesOfAFewNanosecondsEndTheBisection) {
+  const NanosecondModel model;
+  int solved = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    const auto small = Drawn(seed);
+    const SearchProblem problem = small->Ask(model);
+    const auto space = SpaceOf(problem);
+    std::vector<PlanStart> shapes = ShapesOf(problem, FindStarts(problem, *space, 400));
+    std::erase_if(shapes, [](const PlanStart& shape) {
+      return shape.draft.stages.size() > 4 || shape.draft.chunks > 1;
+    });
+    for (size_t i = 0; i < std::min<size_t>(shapes.size(), 5); ++i) {
+      const StageTable table(problem, shapes[i].draft);
+      const Duration least = EverySplit(problem, table).Least();
+      if (least == Duration::Max()) continue;
+      Duration found = Duration::Max();
+      for (const SubmeshDraft& one : SolveSubmeshes(problem, table)) {
+        found = std::min(found, SlowestStage(table, one.draft));
+      }
+      EXPECT_LE(found, least + Duration::Nanoseconds(1)) << seed << " " << i;
+      ++solved;
+    }
+  }
+  EXPECT_GT(solved, 3);
 }
 
 // A small problem on two nodes in which pairs of devices have two links, one or none.

@@ -119,7 +119,8 @@ class Programme {
     std::vector<SubmeshDraft> found;
     if (table_.choices().empty() || !Fill(most)) return found;
     Duration low, high = SlowestOf(BestDraft(most).draft);
-    while ((high - low).ns() > high.ns() / 10'000) {
+    // Times are whole nanoseconds: closer than one they cannot come.
+    while ((high - low).ns() > std::max<int64_t>(1, high.ns() / 10'000)) {
       const Duration middle = low + Duration::Nanoseconds((high - low).ns() / 2);
       (Fill(middle) ? high : low) = middle;
     }
