@@ -6,7 +6,7 @@
 
 #include "data/embedded_files.h"
 
-// From BUILD's cost_model and network_model.
+// The bytes of the models, which the targets cost_model and network_model of BUILD link in.
 extern "C" {
 extern const char stagecraft_cost_model_begin[];
 extern const char stagecraft_cost_model_end[];

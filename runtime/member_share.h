@@ -8,7 +8,8 @@
 
 namespace stagecraft {
 
-// In elements. All members have equally many, except that the last ones may have fewer, or none.
+// MemberShare: the elements, from `begin` to before `end`, that one member of a group has. All
+// members have equally many, except that the last ones may have fewer, or none.
 struct MemberShare {
   int64_t begin = 0, end = 0;
 

@@ -19,7 +19,7 @@ struct PassHolding {
 
 struct PlannedMemory {
   Bytes states;  // weights, gradients and optimizer states, which are always held
-  // By chunk, then by those values of Phase that are IsPass().
+  // Indexed by chunk, then by Phase; only those values of Phase that are IsPass() occur.
   std::vector<std::array<PassHolding, 4>> chunks;
 };
 

@@ -73,7 +73,7 @@ struct DegreeChoice {
 //   context    a power of two, at most 16, that leaves each rank 256 tokens of a sequence
 //   expert     divides the experts and the data-parallel ranks
 //   pipeline   divides what is left of the devices
-//   order      a pipeline schedule; only one if there is one stage
+//   schedule   a pipeline schedule; only one if there is one stage
 //   chunks     at most kMostChunks; more than the schedule needs only if virtual stages divide
 //              the blocks, or the layers with both ends; one if there is one stage
 //   micro-batch  divides a replica's samples, at most MostMicroBatch(); only if the schedule

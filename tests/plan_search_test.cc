@@ -252,23 +252,34 @@ Duration SlowestStage(const StageTable& table, const PlanDraft& draft) {
   return slowest;
 }
 
+// Returns the slowest stage of the best draft of the dynamic programme; Max() if there is none.
+Duration SlowestOfSubmeshes(const SearchProblem& problem, const StageTable& table) {
+  Duration found = Duration::Max();
+  for (const SubmeshDraft& one : SolveSubmeshes(problem, table)) {
+    found = std::min(found, SlowestStage(table, one.draft));
+  }
+  return found;
+}
+
+// Returns shapes with few stages, in which every split can be tried.
+std::vector<PlanStart> SmallShapes(const SearchProblem& problem) {
+  std::vector<PlanStart> shapes = ShapesOf(problem, FindStarts(problem, *SpaceOf(problem), 400));
+  std::erase_if(shapes, [](const PlanStart& shape) {
+    return shape.draft.stages.size() > 4 || shape.draft.chunks > 1;
+  });
+  return shapes;
+}
+
 TEST(SubmeshesTest, NoSplitHasAFasterSlowestStage) {
   int solved = 0, not_possible = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
     const auto small = Drawn(seed);
     const SearchProblem problem = small->Ask();
-    const auto space = SpaceOf(problem);
-    std::vector<PlanStart> shapes = ShapesOf(problem, FindStarts(problem, *space, 400));
-    std::erase_if(shapes, [](const PlanStart& shape) {
-      return shape.draft.stages.size() > 4 || shape.draft.chunks > 1;
-    });
+    const std::vector<PlanStart> shapes = SmallShapes(problem);
     for (size_t i = 0; i < std::min<size_t>(shapes.size(), 10); ++i) {
       const StageTable table(problem, shapes[i].draft);
       const Duration least = EverySplit(problem, table).Least();
-      Duration found = Duration::Max();
-      for (const SubmeshDraft& one : SolveSubmeshes(problem, table)) {
-        found = std::min(found, SlowestStage(table, one.draft));
-      }
+      const Duration found = SlowestOfSubmeshes(problem, table);
       // The bisection stops within a ten-thousandth.
       if (least == Duration::Max()) {
         EXPECT_EQ(found, least);
@@ -298,19 +309,12 @@ TEST(SubmeshesTest, StagesOfAFewNanosecondsEndTheBisection) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     const auto small = Drawn(seed);
     const SearchProblem problem = small->Ask(model);
-    const auto space = SpaceOf(problem);
-    std::vector<PlanStart> shapes = ShapesOf(problem, FindStarts(problem, *space, 400));
-    std::erase_if(shapes, [](const PlanStart& shape) {
-      return shape.draft.stages.size() > 4 || shape.draft.chunks > 1;
-    });
+    const std::vector<PlanStart> shapes = SmallShapes(problem);
     for (size_t i = 0; i < std::min<size_t>(shapes.size(), 5); ++i) {
       const StageTable table(problem, shapes[i].draft);
       const Duration least = EverySplit(problem, table).Least();
       if (least == Duration::Max()) continue;
-      Duration found = Duration::Max();
-      for (const SubmeshDraft& one : SolveSubmeshes(problem, table)) {
-        found = std::min(found, SlowestStage(table, one.draft));
-      }
+      const Duration found = SlowestOfSubmeshes(problem, table);
       EXPECT_LE(found, least + Duration::Nanoseconds(1)) << seed << " " << i;
       ++solved;
     }

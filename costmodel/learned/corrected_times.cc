@@ -12,10 +12,14 @@ namespace {
 constexpr double kLargeCorrection = 0.2;
 constexpr double kDoubling = 1.3;
 
-void Scale(Op& op, int dimension, int64_t factor) {
+// Multiplies a size of the op, and returns whether it is small enough for that; a size that is not
+// stays as it is.
+bool Scale(Op& op, int dimension, int64_t factor) {
   constexpr int64_t kMost = int64_t{1} << 55;
   int64_t& size = dimension == 0 ? op.m : dimension == 1 ? op.n : op.k;
-  size = std::min(kMost, size) * factor;
+  if (size > kMost) return false;
+  size *= factor;
+  return true;
 }
 
 }  // namespace
@@ -75,7 +79,7 @@ std::vector<double> CorrectedTimes::BoundedByTwice(std::span<const Op> ops,
     if (results[i] - described.log_seconds[i] <= kLargeCorrection) continue;
     for (int dimension = 0; dimension < 3; ++dimension) {
       Op twice = ops[i];
-      Scale(twice, dimension, 2);
+      if (!Scale(twice, dimension, 2)) continue;
       if (LogStructured(twice) + Lowest() + std::log(kDoubling) >= results[i]) continue;
       bounded.push_back(i);
       larger.push_back(twice);
@@ -105,7 +109,7 @@ void CorrectedTimes::TakeSmallest(std::span<const Op> ops, std::span<double> res
     for (size_t b = 0; b < branches.size(); ++b) {
       for (int d = branches[b].dimension; d < 3; ++d) {
         Op op = grown[b];
-        Scale(op, d, 8);
+        if (!Scale(op, d, 8)) continue;
         const double best = results[branches[b].op];
         const double least = family_.LeastTime(op, running_, setting_.constants);
         if (least > 0 && std::log(least) + Lowest() >= best) continue;

@@ -132,7 +132,8 @@ TEST(ExperimentTest, EveryModelPredictsWhatItHasNotSeen) {
   }
 }
 
-// Of 10 rows of the GPU type that is left out, 4 calibrate and 6 are predicted, 20 times.
+// The GPU type that is left out has 10 rows: each of 20 draws calibrates on 4 of them and predicts
+// the other 6.
 TEST(ExperimentTest, CalibrationDrawsTwentyTimes) {
   const std::vector<Sample> samples = Streams(10);
   ExperimentOptions options = Options("leave-out:gpu=v100-sxm2-16gb", {ModelKind::kShipped});

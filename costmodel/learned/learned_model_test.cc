@@ -113,6 +113,16 @@ TEST(LearnedModelTest, OtherGpusAndRelativesAreExtrapolated) {
   EXPECT_EQ(Predict(Model(), fp32, kA100).basis, Basis::kExtrapolated);
 }
 
+// No larger op is left to compare with: eight times these sizes would not be a 64-bit number.
+TEST(LearnedModelTest, OpsThatCannotGrowAreEstimatedToo) {
+  constexpr int64_t kLarge = int64_t{1} << 60;
+  for (const Op& op :
+       {Op::Gemm(DType::kBf16, kLarge, 32, 32), Op::Gemm(DType::kBf16, 32, kLarge, 32),
+        Op::Gemm(DType::kBf16, 32, 32, kLarge)}) {
+    EXPECT_GT(Predict(LearnedModel::Shipped(), op, kA100).time, Duration()) << Describe(op);
+  }
+}
+
 TEST(LearnedModelTest, WhatNoFamilyCoversIsAnalytical) {
   const std::vector<Op> ops = {Op(), Op::Profiled(2, 5_us),
                                Op::Convolution(DType::kFp32, 1, 64, 64, 64, Bytes(1 << 20))};

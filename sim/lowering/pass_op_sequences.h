@@ -24,7 +24,7 @@ class PassOpSequences {
                                       bool paired) const;
 
  private:
-  // By Phase.
+  // The op sequences of a chunk's passes. Arrays are indexed by Phase.
   struct ChunkOpSequences {
     std::array<std::vector<OpSequenceId>, 4> whole, divided, paired;
   };

@@ -43,7 +43,7 @@ TEST(CachingAllocatorTest, ALargeBlockKeepsARemainderOfAMegabyte) {
   EXPECT_EQ(allocator.allocated(), 23 * kMiB - Bytes(512));
 }
 
-// Of free blocks of 4 and 3 MiB, a request of 2.5 MiB gets the latter.
+// Blocks of 4 and 3 MiB are free: a request of 2.5 MiB gets the one of 3 MiB.
 TEST(CachingAllocatorTest, TheSmallestFreeBlockThatFitsIsTaken) {
   CachingAllocator allocator(kPlenty);
   const auto four = allocator.Allocate(4 * kMiB);

@@ -19,8 +19,8 @@ struct PipelineScheduleOptions {
   WarmupPolicy warmup = WarmupPolicy::kA;       // of 1f1b with separate pipelines
   MicroBatchGroups groups;                      // of interleaved; size 0: as many as stages
   ChimeraSlots slots = ChimeraSlots::kOnePass;  // of chimera
-  // Of zb-auto: the memory of saved activations, as a multiple of what the first of equal stages
-  // holds with 1f1b. Of list: the same, or 0 for no limit.
+  // The most memory for saved activations, as a multiple of what the first of equal stages holds
+  // with 1f1b. zb-auto and list read it; for list, 0 means no limit.
   double activation_limit = 1;
   ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;  // of zb-auto
   WeightSync weight_sync = WeightSync::kStashing;         // of pipedream
@@ -36,8 +36,8 @@ struct PassOrderInputs {
 std::string FindMicroBatchError(PipelineSchedule schedule, const ChunkMap& map, int micro_batches);
 
 // Returns the pass orders for one replica of every stage. `inputs` may be null if
-// !NeedsCosts(schedule). `schedule` must not be kCustom. Throws InputError if the activation limit is
-// less than the schedule needs.
+// !NeedsCosts(schedule). `schedule` must not be kCustom. Throws InputError if the activation limit
+// is less than the schedule needs.
 PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptions& options,
                           const ChunkMap& map, int micro_batches, const PassOrderInputs* inputs);
 

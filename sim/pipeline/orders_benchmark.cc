@@ -120,7 +120,7 @@ BENCHMARK(BM_AutomaticZeroBubble)
     ->ArgsProduct({{64}, {4096}, {150, 200}})
     ->Unit(benchmark::kMillisecond);
 
-// With the memory of 1F1B, or without a limit.
+// The list scheduler with the memory of 1F1B, or without a limit.
 void BM_ListScheduled(benchmark::State& state) {
   PipelineScheduleOptions options;
   options.activation_limit = static_cast<double>(state.range(1));

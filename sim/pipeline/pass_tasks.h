@@ -27,7 +27,7 @@ struct PipelineWorker {
   bool sends_block = false;           // a device computes nothing while it sends
 };
 
-// What passes and transfers cost, as op sequences (blocks), which may be added to the schedule only
+// What passes and transfers cost, as op sequences, which may be added to the schedule only
 // when they are first asked for.
 class PassCosts {
  public:

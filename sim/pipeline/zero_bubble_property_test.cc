@@ -116,7 +116,7 @@ TEST(ZeroBubblePropertyTest, AutomaticOrdersAreCompleteFitAndNeverLoseToOneForwa
   }
 }
 
-// With more micro-batches than rules are compared on.
+// There are more micro-batches than those on which rules are compared.
 TEST(ZeroBubblePropertyTest, ManyMicroBatchesKeepTheSamePromises) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

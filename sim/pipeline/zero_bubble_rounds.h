@@ -66,7 +66,7 @@ class ZeroBubbleRounds {
     int64_t input_memory = 0;
     int64_t weight_memory = 0;
     Duration work = {};  // of all its passes
-    // Of the current run:
+    // The members below are the state of the current run.
     int64_t limit = 0;
     Duration clock = {};
     Duration bubble = {};  // since its first start

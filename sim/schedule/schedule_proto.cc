@@ -18,7 +18,7 @@ constexpr int64_t kMaxInt16 = std::numeric_limits<int16_t>::max();
 constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMaxUint8 = std::numeric_limits<uint8_t>::max();
 
-// Where a value stands: "<path>.<list>[<index>].<field>", put together only for an error.
+// The place of a value in a file: "<path>.<list>[<index>].<field>", put together only for an error.
 struct Place {
   std::string_view path;
   const char* list;

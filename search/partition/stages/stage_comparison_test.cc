@@ -74,7 +74,7 @@ TEST(StageComparisonTest, APolicyThatHasLearnedNothingIsTunedAsOneFromScratchLea
   EXPECT_NE(again.curve.front().score, tuned.curve.front().score);
 }
 
-// Of all algorithms, only gradients need one plan to compare with.
+// The search by gradients evaluates one plan to compare with; the other algorithms evaluate none.
 TEST(StageComparisonTest, NoAlgorithmGoesOnIfStoppedBeforehand) {
   const StageProblem problem = DrawStageProblem(Random(24), 10, 10);
   const std::atomic<bool> stop = true;

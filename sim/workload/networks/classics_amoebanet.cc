@@ -53,7 +53,8 @@ Tensor ReluConvNorm(NetworkBuilder& net, Tensor x, int64_t channels, const Windo
   return net.BatchNorm(net.Convolution(net.Relu(x), channels, window));
 }
 
-// Of two 1x1 convolutions, the first sees every other pixel and the second those in between.
+// Halves the resolution by two 1x1 convolutions: one sees every other pixel, the second the pixels
+// in between.
 Tensor FactorizedReduction(NetworkBuilder& net, Tensor x, int64_t channels) {
   x = net.Relu(x);
   const Tensor even = net.Convolution(x, channels / 2, Square(1, 2));
