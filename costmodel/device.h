@@ -58,6 +58,10 @@ bool HasLargeWorkspace(Generation generation);
 // Microscaling formats): Blackwell and CDNA 4 do.
 bool HasBlockScaling(Generation generation);
 
+// Stacked memory, or chips beside the GPU: GDDR, and also LPDDR and DDR.
+enum class MemoryKind { kHbm, kGddr };
+const char* Name(MemoryKind kind);
+
 struct Device {
   std::string id;    // "h100-sxm5-80gb"
   std::string name;  // "H100 SXM5 80GB"
@@ -69,8 +73,8 @@ struct Device {
   // The fp32 rate of vector units, for work that does not run on tensor cores.
   FlopRate vector_peak;
   // The best measured 16-bit GEMM over the dense peak, in (0, 1]: what power, clocks and kernels
-  // leave of the datasheet's rate.
-  double sustained_fraction = 1;
+  // leave of the datasheet's rate. 0: not measured; board_power.h derives it.
+  double sustained_fraction = 0;
   // The clock that power and heat leave after hours of GEMMs on tensor cores, over the boost clock
   // at which kernels are measured one at a time; in (0, 1].
   double training_clock = 1;
@@ -79,7 +83,10 @@ struct Device {
   std::optional<Duration> host_dispatch;
   Bytes memory;
   Bandwidth memory_bandwidth;
+  MemoryKind memory_kind = MemoryKind::kHbm;
   Bytes l2;
+  // The most that the board may draw (board_power.h); 0: without a limit.
+  double power_w = 0;
 
   // The training clock for GEMMs of a format: fp32 units draw less power and lose half as much
   // (data/README.md).

@@ -175,8 +175,8 @@ TEST(DeviceCatalogueTest, EveryEntrySaysWhereItIsFrom) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     EXPECT_FALSE(entry.provenance.empty()) << entry.device.id;
     EXPECT_FALSE(entry.sources.empty()) << entry.device.id;
-    EXPECT_FALSE(entry.sustained_source.empty()) << entry.device.id;
-    EXPECT_GT(entry.device.sustained_fraction, 0.5) << entry.device.id;
+    EXPECT_EQ(entry.sustained_source.empty(), entry.device.sustained_fraction == 0)
+        << entry.device.id;
   }
 }
 
@@ -202,7 +202,7 @@ TEST(DeviceCatalogueTest, UnknownNameListsTheNearest) {
 constexpr char kOne[] =
     "devices { device { id: 'a' generation: HOPPER multiprocessors: 1 boost_clock_hz: 1e9"
     " fp16_flop_per_s: 1e12 vector_fp32_flop_per_s: 1e12 sustained_fraction: 0.8"
-    " memory_bytes: 1000000000 memory_bandwidth_bytes_per_s: 1e10 l2_bytes: 100000 } ";
+    " memory_bytes: 1000000000 memory_bandwidth_bytes_per_s: 1e10 l2_bytes: 100000 power_w: 500 } ";
 
 TEST(DeviceCatalogueTest, RefusesANameOfTwoEntries) {
   const std::string one = std::string(kOne) + "aliases: 'A100' aliases: 'a100' }";
@@ -240,7 +240,10 @@ TEST(HardwareProtoTest, RefusesEveryFieldOutOfRange) {
   refuses([](DeviceProto& d) { d.set_fp32_flop_per_s(std::nan("")); });
   refuses([](DeviceProto& d) { d.set_vector_fp32_flop_per_s(1e300); });
   refuses([](DeviceProto& d) { d.set_sustained_fraction(1.01); });
-  refuses([](DeviceProto& d) { d.set_sustained_fraction(0); });
+  refuses([](DeviceProto& d) { d.set_sustained_fraction(-0.1); });
+  refuses([](DeviceProto& d) { d.clear_power_w(); });
+  refuses([](DeviceProto& d) { d.set_power_w(70'000); });
+  refuses([](DeviceProto& d) { d.set_memory_kind(static_cast<DeviceProto::MemoryKind>(9)); });
   refuses([](DeviceProto& d) { d.set_memory_bytes(-5); });
   refuses([](DeviceProto& d) { d.set_memory_bytes(std::numeric_limits<int64_t>::max()); });
   refuses([](DeviceProto& d) { d.set_memory_bandwidth_bytes_per_s(0); });

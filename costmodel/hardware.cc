@@ -14,6 +14,8 @@ const char* Name(Generation generation) {
   return kNames[static_cast<int>(generation)];
 }
 
+const char* Name(MemoryKind kind) { return kind == MemoryKind::kGddr ? "gddr" : "hbm"; }
+
 bool HasLargeWorkspace(Generation generation) {
   return generation == Generation::kHopper || generation == Generation::kBlackwell;
 }

@@ -90,6 +90,13 @@ Generation GenerationFromProto(DeviceProto::Generation generation, const Checker
   }
   return static_cast<Generation>(generation - 1);
 }
+
+MemoryKind MemoryKindFromProto(DeviceProto::MemoryKind kind, const Checker& check) {
+  if (kind < DeviceProto::MEMORY_KIND_UNSPECIFIED || kind > DeviceProto::GDDR) {
+    check.Fail("memory_kind", std::to_string(kind), "HBM or GDDR");
+  }
+  return kind == DeviceProto::GDDR ? MemoryKind::kGddr : MemoryKind::kHbm;
+}
 static_assert(static_cast<int>(Generation::kPascal) + 1 == DeviceProto::PASCAL);
 static_assert(static_cast<int>(Generation::kKepler) + 1 == DeviceProto::KEPLER);
 static_assert(static_cast<int>(Generation::kHost) + 1 == DeviceProto::HOST);
@@ -131,13 +138,19 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
     check.Physical("host_dispatch_ns", latency, LatencyRange());
     device.host_dispatch = Duration::Nanoseconds(proto.host_dispatch_ns());
   }
-  device.sustained_fraction =
-      check.Within("sustained_fraction", proto.sustained_fraction(), 0.01, 1.0);
   device.memory = check.Size("memory_bytes", proto.memory_bytes(), MemoryRange());
   device.memory_bandwidth =
       Bandwidth(check.Physical("memory_bandwidth_bytes_per_s", proto.memory_bandwidth_bytes_per_s(),
                                MemoryBandwidthRange()));
+  device.memory_kind = MemoryKindFromProto(proto.memory_kind(), check);
   device.l2 = check.Size("l2_bytes", proto.l2_bytes(), CacheRange());
+  if (device.generation != Generation::kHost || proto.power_w() != 0) {
+    device.power_w = check.Physical("power_w", proto.power_w(), PowerRange());
+  }
+  device.sustained_fraction =
+      proto.sustained_fraction() == 0
+          ? 0
+          : check.Within("sustained_fraction", proto.sustained_fraction(), 0.01, 1.0);
   return device;
 }
 
@@ -171,6 +184,10 @@ DeviceProto ToProto(const Device& device) {
   proto.set_memory_bytes(device.memory.count());
   proto.set_memory_bandwidth_bytes_per_s(device.memory_bandwidth.bytes_per_s());
   proto.set_l2_bytes(device.l2.count());
+  if (device.generation != Generation::kHost) {
+    proto.set_memory_kind(EnumToProto<DeviceProto::MemoryKind>(device.memory_kind));
+    proto.set_power_w(device.power_w);
+  }
   return proto;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "costmodel/board_power.h"
 #include "costmodel/check.h"
 #include "costmodel/gemm_tiles.h"
 #include "costmodel/kernel_terms.h"
@@ -30,7 +31,7 @@ double SustainedRate(const Op& op, const Device& device) {
   const double peak = device.Peak(op.dtype).flop_per_s();
   CHECK(peak > 0);
   // The fp32 units reach their datasheet peak: 14.01 of 14.13 TFLOP/s on a V100 PCIe.
-  const double reached = op.dtype == DType::kFp32 ? peak : peak * device.sustained_fraction;
+  const double reached = op.dtype == DType::kFp32 ? peak : peak * SustainedFraction(device);
   return reached * device.TrainingClock(op.dtype);
 }
 

@@ -2,14 +2,14 @@
 //
 //   device time = start + smooth_max(compute, memory)
 //   compute     waves of output tiles over the multiprocessors, at the peak
-//               rate x Device::sustained_fraction; the best of a few tile
+//               rate x SustainedFraction(); the best of a few tile
 //               shapes and splits of k
 //   memory      bytes / (bandwidth x fraction)
 //   host time   kernels x host_dispatch of the device, or else of the constants; the host
 //               launches ahead of the device, or the device waits for it
 //
 // No GPU type has constants of its own: what differs is its Device row. The samples ran one kernel
-// at a time at locked boost clock, and sustained_fraction is the best 16-bit GEMM under similar
+// at a time at locked boost clock, and SustainedFraction() is the best 16-bit GEMM under similar
 // conditions over the datasheet's peak. A device whose clock falls during long steps has a smaller
 // fraction in its row.
 //

@@ -79,6 +79,12 @@ const PhysicalRange& MultiprocessorRange() {
   return range;
 }
 
+// The catalogue's boards draw 70 to 1,400 W.
+const PhysicalRange& PowerRange() {
+  static const PhysicalRange range{10, 5000, "W", {3}, 10};
+  return range;
+}
+
 double CheckPhysical(const std::string& key, double value, const PhysicalRange& range) {
   if (value >= range.low && value <= range.high) return value;
   const std::string meant = value < range.low ? Meant(value, range) : "";

@@ -27,6 +27,7 @@ const PhysicalRange& ClockRange();
 const PhysicalRange& MemoryRange();  // of one device
 const PhysicalRange& CacheRange();
 const PhysicalRange& MultiprocessorRange();
+const PhysicalRange& PowerRange();  // of one device
 
 // Returns `value`. Throws an InputError that opens with `key` if the value is outside the range or
 // not a number: "key: got 3350 bytes/s, want from 1e8 to 1e14: did you mean 3350e9?". The value

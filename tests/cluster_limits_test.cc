@@ -33,7 +33,7 @@ std::string NodeText(const TestGpu& gpu, int count) {
       "boost_clock_hz: {}, fp32_flop_per_s: {}, tf32_flop_per_s: {}, fp16_flop_per_s: {}, "
       "bf16_flop_per_s: {}, fp8_flop_per_s: {}, vector_fp32_flop_per_s: {}, "
       "sustained_fraction: 0.8033, memory_bytes: 85899345920, "
-      "memory_bandwidth_bytes_per_s: {}, l2_bytes: 52428800{}}}\n"
+      "memory_bandwidth_bytes_per_s: {}, l2_bytes: 52428800, power_w: 700{}}}\n"
       "    devices: 8\n    wiring: SWITCHED\n    nvls: true\n"
       "    intra: {{kind: NVLINK, bandwidth_bytes_per_s: {}, latency_ns: 600}}\n"
       "    nics: 8\n    nic: {{kind: NETWORK, bandwidth_bytes_per_s: {}, latency_ns: 2700}}\n",

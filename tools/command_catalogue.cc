@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -10,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/board_power.h"
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/nearest.h"
@@ -52,6 +54,7 @@ Listing ListGpus() {
                   {"fp8_flop_per_s", "fp8\nTFLOP/s", 1e12},
                   {"memory_bytes", "memory\nGB", 1e9},
                   {"memory_bandwidth_bytes_per_s", "memory\nGB/s", 1e9},
+                  {"power_w", "board\nW"},
                   {"sustained_fraction", "best\nGEMM"},
                   {"training_clock", "training\nclock"}};
   list.below = GpuNames;
@@ -65,7 +68,9 @@ Listing ListGpus() {
     }
     row["memory_bytes"] = device.memory.count();
     row["memory_bandwidth_bytes_per_s"] = device.memory_bandwidth.bytes_per_s();
-    row["sustained_fraction"] = device.sustained_fraction;
+    row["memory_kind"] = Name(device.memory_kind);
+    row["power_w"] = device.power_w;
+    row["sustained_fraction"] = std::round(SustainedFraction(device) * 1e4) / 1e4;
     row["training_clock"] = device.training_clock;
     row["reference_node"] = entry.reference_node;
     row["aliases"] = entry.aliases;

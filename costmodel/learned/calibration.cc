@@ -14,22 +14,24 @@
 namespace stagecraft {
 namespace {
 
-// Sigmas of the logarithm of a site's rows, and of a factor common to all of them: if it alone
-// moves, and if constants move, too.
-constexpr double kRowSigma = 0.06;
+// Sigmas of the logarithm of a row: what the model itself cannot say about any op, and, for ops of
+// about kShortSeconds or less, what laboratories do differently.
+constexpr double kRowSigma = 0.1;
+constexpr double kMeasuredRowSigma = 0.05;  // of a GPU type that was measured before
+constexpr double kShortSigma = 0.06;
+constexpr double kShortSeconds = 10e-6;
+// Rows that are further off than this many sigmas count less.
+constexpr double kOutlier = 2;
+// Sigmas of a factor common to all rows: if it alone moves, and if constants move, too.
 constexpr double kOffsetSigma = 0.1;
-constexpr double kOffsetSigmaBesides = 0.01;
-constexpr double kMeasuredReach = 0.5;
-constexpr double kShare = 0.5;
-// A few samples say less than a table of them: the spread stays near that of an unknown GPU type.
-constexpr double kNearness = 0.5;
+constexpr double kOffsetSigmaBesides = 0.03;
+// How far constants may move if the GPU type was measured before.
+constexpr double kMeasuredReach = 1.0 / 3;
+// From this many rows on, what is left of them is smoothed over sizes.
+constexpr size_t kRowsToSmooth = 50;
+// This many rows make a GPU type half as certain as a table of samples does.
+constexpr double kRowsOfHalf = 50;
 constexpr double kNoteworthy = 0.005;
-
-// The result of the fit for a GPU type if a given share of the correction is kept.
-struct Candidate {
-  KnownGpu gpu;
-  double error = 0;  // mean of |log(predicted / measured)|
-};
 
 class Calibrator {
  public:
@@ -47,29 +49,27 @@ class Calibrator {
     for (size_t i = 0; i < prior.constants.size(); ++i) {
       if (family.constants()[i].calibration > 0) moving_.push_back(i);
     }
-    offset_sigma_ = (moving_.empty() ? kOffsetSigma : kOffsetSigmaBesides) * reach_;
+    offset_sigma_ = moving_.empty() ? kOffsetSigma : kOffsetSigmaBesides;
+    row_sigma_ = prior.is_measured ? kMeasuredRowSigma : kRowSigma;
   }
 
-  Candidate With(double share) const {
-    const std::vector<double> corrections = Corrections(share);
+  KnownGpu Run() const {
+    const std::vector<double> corrections = Corrections();
     const auto residuals = [&](std::span<const double> sigmas) {
       std::vector<double> found = Errors(sigmas, corrections);
-      for (double& residual : found) residual /= kRowSigma;
+      for (size_t i = 0; i < found.size(); ++i) found[i] /= SigmaOf(i);
       return found;
     };
     const std::vector<double> start(moving_.size() + 1, 0);
     const std::vector<double> sigmas =
         FitRobustly(residuals, start, {.sigmas = std::vector<double>(start.size(), 1)});
-    Candidate candidate;
-    candidate.gpu = {.device = device_,
-                     .constants = ConstantsAt(sigmas),
-                     .share = share,
-                     .offset = OffsetAt(sigmas),
-                     .nearness = std::min(prior_.nearness, kNearness)};
-    for (const double error : Errors(sigmas, corrections)) {
-      candidate.error += std::abs(error) / static_cast<double>(ops_.size());
-    }
-    return candidate;
+    const auto rows = static_cast<double>(ops_.size());
+    return {.device = device_,
+            .constants = ConstantsAt(sigmas),
+            .share = prior_.share,
+            .offset = OffsetAt(sigmas),
+            .nearness = std::max(prior_.nearness, rows / (rows + kRowsOfHalf)),
+            .residual = Smoothed(Errors(sigmas, corrections))};
   }
 
   std::string Changes(const KnownGpu& gpu) const {
@@ -78,9 +78,6 @@ class Calibrator {
       const double change = gpu.constants[i] / prior_.constants[i];
       if (std::abs(change - 1) < kNoteworthy) continue;
       changes += fmt::format(", {} x {:.3f}", family_.constants()[i].name, change);
-    }
-    if (gpu.share != prior_.share) {
-      changes += fmt::format(", correction x {:.2f}", gpu.share / prior_.share);
     }
     return changes;
   }
@@ -100,10 +97,25 @@ class Calibrator {
     return prior_.offset + offset_sigma_ * sigmas.back();
   }
 
+  double SigmaOf(size_t row) const {
+    return row_sigma_ + kShortSigma / (1 + std::exp(measured_[row]) / kShortSeconds);
+  }
+
+  SmoothResidual Smoothed(std::vector<double> errors) const {
+    if (errors.size() < kRowsToSmooth) return {};
+    std::vector<double> sigmas;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      const double sigma = SigmaOf(i);
+      sigmas.push_back(sigma * std::max(1.0, std::abs(errors[i]) / (kOutlier * sigma)));
+      errors[i] = -errors[i];
+    }
+    return SmoothResidual::Fit(ops_, errors, sigmas);
+  }
+
   // Returns the logarithms of corrections, which do not change while the constants move.
-  std::vector<double> Corrections(double share) const {
+  std::vector<double> Corrections() const {
     GpuSetting kept = prior_;
-    kept.share = share;
+    kept.residual = {};
     const CorrectedTimes times(family_, trees_, device_, device_, kept);
     const DescribedOps described = times.Describe(ops_);
     std::vector<double> corrections = times.Unguarded(ops_, described);
@@ -127,8 +139,8 @@ class Calibrator {
   const BoostedTrees& trees_;
   const Device& device_;
   const GpuSetting& prior_;
-  const double reach_;  // a factor of how far constants and offset may move
-  double offset_sigma_ = 0;
+  const double reach_;  // a factor of how far constants may move
+  double offset_sigma_ = 0, row_sigma_ = 0;
   std::vector<size_t> moving_;  // constants
   std::vector<Op> ops_;
   std::vector<double> measured_;
@@ -140,14 +152,9 @@ Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
                       const GpuSetting& prior, std::span<const FitRow> rows) {
   CHECK(!rows.empty());
   const Calibrator calibrator(family, trees, prior, rows);
-  const double half = trees.empty() ? 0 : std::min(prior.share, kShare);
-  Candidate best = calibrator.With(half);
-  if (prior.is_measured && half < prior.share) {
-    Candidate whole = calibrator.With(prior.share);
-    if (whole.error <= best.error) best = std::move(whole);
-  }
-  std::string changes = calibrator.Changes(best.gpu);
-  return {std::move(best.gpu), std::move(changes)};
+  KnownGpu gpu = calibrator.Run();
+  std::string changes = calibrator.Changes(gpu);
+  return {std::move(gpu), std::move(changes)};
 }
 
 }  // namespace stagecraft

@@ -50,21 +50,22 @@ DescribedOps CorrectedTimes::Describe(std::span<const Op> ops) const {
 
 std::vector<double> CorrectedTimes::Unguarded(std::span<const Op> ops,
                                               const DescribedOps& described) const {
-  if (trees_.empty() || setting_.share == 0) return described.log_seconds;
+  if (IsPlain()) return described.log_seconds;
   std::vector<double> results(ops.size(), 0);
-  trees_.AddTo(described.features, results);
+  if (!trees_.empty()) trees_.AddTo(described.features, results);
   for (size_t i = 0; i < ops.size(); ++i) {
     const double share = setting_.share * family_.Belief(ops[i]);
     results[i] =
         described.log_seconds[i] + std::clamp(share * results[i], share * learning_.correction_low,
                                               share * learning_.correction_high);
+    results[i] += setting_.residual.Of(ops[i]);
   }
   return results;
 }
 
 std::vector<double> CorrectedTimes::Of(std::span<const Op> ops,
                                        const DescribedOps& described) const {
-  if (!learning_.grows || trees_.empty() || setting_.share == 0) return Unguarded(ops, described);
+  if (!learning_.grows || IsPlain()) return Unguarded(ops, described);
   std::vector<double> results = BoundedByTwice(ops, described);
   TakeSmallest(ops, results);
   return results;

@@ -45,8 +45,15 @@ class CorrectedTimes {
 
  private:
   double LogStructured(const Op& op) const;
-  // The least that a correction can add to the logarithm of a structured time.
-  double Lowest() const { return setting_.share * learning_.correction_low; }
+  // Whether nothing is added to structured times.
+  bool IsPlain() const {
+    return (trees_.empty() || setting_.share == 0) && setting_.residual.is_zero();
+  }
+  // The least that can be added to the logarithm of a structured time.
+  double Lowest() const {
+    return setting_.share * learning_.correction_low -
+           (setting_.residual.is_zero() ? 0 : SmoothResidual::kMost);
+  }
   std::vector<double> BoundedByTwice(std::span<const Op> ops, const DescribedOps& described) const;
   void TakeSmallest(std::span<const Op> ops, std::span<double> results) const;
 

@@ -27,6 +27,11 @@ constexpr size_t kMostUnknownRows = 40'000;
 constexpr int kFolds = 3;
 constexpr int kFewerTrees = 3;
 
+// The spread is believed as if this many rows had shown it; no row counts for more than
+// kMostSigmas.
+constexpr double kPriorRows = 10;
+constexpr double kMostSigmas = 4;
+
 int FoldOf(const Op& op) { return static_cast<int>(Random(ShapeOf(op)).Integer(0, kFolds - 1)); }
 
 KnownGpu GpuFromProto(const GpuConstantsProto& proto, const KernelFamily& family,
@@ -39,7 +44,9 @@ KnownGpu GpuFromProto(const GpuConstantsProto& proto, const KernelFamily& family
                {proto.constants().begin(), proto.constants().end()},
                proto.share(),
                proto.offset(),
-               proto.nearness()};
+               proto.nearness(),
+               SmoothResidual::FromProto(proto.residual(), place + ".residual"),
+               proto.widening() == 0 ? 1 : proto.widening()};
   CheckKnownGpu(gpu, family, place);
   return gpu;
 }
@@ -51,6 +58,8 @@ GpuConstantsProto GpuToProto(const KnownGpu& gpu) {
   proto.set_share(gpu.share);
   proto.set_offset(gpu.offset);
   proto.set_nearness(gpu.nearness);
+  if (gpu.widening != 1) proto.set_widening(gpu.widening);
+  if (!gpu.residual.is_zero()) *proto.mutable_residual() = gpu.residual.ToProto();
   return proto;
 }
 
@@ -143,6 +152,7 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
   BoostingOptions options = learning.boosting;
   options.rounds = learning.unknown_share > 0 ? options.rounds / kFewerTrees : 0;
   errors.clear();
+  std::vector<float> features;
   for (const KnownGpu& gpu : known_.gpus()) {
     std::vector<FitRow> train, test;
     for (const FitRow& row : rows) {
@@ -154,8 +164,10 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
     part.FitTrees(train, options);
     const std::vector<double> own = part.Errors(test);
     errors.insert(errors.end(), own.begin(), own.end());
+    const DescribedOps described = part.Describe(test);
+    features.insert(features.end(), described.features.begin(), described.features.end());
   }
-  spread_.LearnUnknown(std::move(errors));
+  spread_.LearnUnknown(features, errors);
 }
 
 std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device& device) const {
@@ -171,7 +183,7 @@ std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device&
     double log_seconds = logs[i] + setting.offset;
     const double bound = kRoofline * RooflineTime(ops[i], measured).seconds();
     if (bound > 0) log_seconds = std::max(log_seconds, std::log(bound));
-    times[i] = {log_seconds, spreads[i], setting.is_measured};
+    times[i] = {log_seconds, spreads[i] * setting.widening, setting.is_measured};
   }
   return times;
 }
@@ -181,8 +193,23 @@ CalibratedFamily FamilyModel::Calibrated(std::span<const FitRow> rows) const {
   Calibration calibration = Calibrate(*family_, trees_, known_.SettingOf(*rows[0].device), rows);
   CheckKnownGpu(calibration.gpu, *family_, "calibration");
   CalibratedFamily calibrated{*this, std::move(calibration.changes)};
+  calibrated.model.known_.Put(calibration.gpu);
+  calibration.gpu.widening = calibrated.model.WideningBy(rows);
   calibrated.model.known_.Put(std::move(calibration.gpu));
   return calibrated;
+}
+
+double FamilyModel::WideningBy(std::span<const FitRow> rows) const {
+  std::vector<Op> ops;
+  for (const FitRow& row : rows) ops.push_back(*row.op);
+  const std::vector<LogTime> times = Predict(ops, *rows[0].device);
+  double squares = kPriorRows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double sigmas = (times[i].log_seconds - rows[i].log_seconds) / times[i].spread;
+    squares += std::min(sigmas * sigmas, kMostSigmas * kMostSigmas);
+  }
+  const double widening = std::sqrt(squares / (kPriorRows + static_cast<double>(rows.size())));
+  return std::clamp(widening, kLeastWidening, kMostWidening);
 }
 
 FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::string& name) {

@@ -63,6 +63,8 @@ class FamilyModel {
   // |log(predicted / measured)|, one for each row.
   std::vector<double> Errors(std::span<const FitRow> rows) const;
   DescribedOps Describe(std::span<const FitRow> rows) const;
+  // Returns how much wider the spread must be for rows of one GPU type.
+  double WideningBy(std::span<const FitRow> rows) const;
 
   const KernelFamily* family_;
   KnownGpus known_;

@@ -35,6 +35,10 @@ void CheckKnownGpu(const KnownGpu& gpu, const KernelFamily& family, const std::s
   }
   CheckShare(gpu.share, place, "share");
   CheckShare(gpu.nearness, place, "nearness");
+  if (!IsWithin(gpu.widening, kLeastWidening, kMostWidening)) {
+    throw InputError(fmt::format("{}.widening: got {}, want from {} to {}", place, gpu.widening,
+                                 kLeastWidening, kMostWidening));
+  }
   const double most_offset = std::log(kMostFactor);
   if (IsWithin(gpu.offset, -most_offset, most_offset)) return;
   throw InputError(fmt::format("{}.offset: got {}, want from {:g} to {:g}, a factor of {} ({})",

@@ -85,7 +85,7 @@ TEST(GpuRangeTest, WithinTheRangesEveryTimeIsATime) {
         }
         FamilyModelProto proto = ModelWith(*family, gpu, all);
         proto.set_known_factor(5);
-        proto.set_unknown_half(5);
+        proto.set_unknown_factor(100);
         for (const double offset : {-6.9, 6.9}) {
           proto.mutable_boards(0)->set_offset(offset);
           ExpectTimes(proto, *family);
@@ -132,8 +132,15 @@ TEST(GpuRangeTest, EveryOtherNumberBeyondItsRangeIsRefusedByName) {
     expect("boards[0].offset", [&](auto& proto) { proto.mutable_boards(0)->set_offset(value); });
     expect("boards[0].nearness",
            [&](auto& proto) { proto.mutable_boards(0)->set_nearness(value); });
+    expect("boards[0].widening",
+           [&](auto& proto) { proto.mutable_boards(0)->set_widening(value); });
     expect("known_factor", [&](auto& proto) { proto.set_known_factor(value); });
-    expect("unknown_half", [&](auto& proto) { proto.set_unknown_half(value); });
+  }
+  for (const double value : {0.0, 0.9, 101.0, -infinity, std::nan("")}) {
+    FamilyModelProto proto = sound;
+    proto.set_unknown_factor(value);
+    EXPECT_EQ(Refusal(proto).find(fmt::format("m.pb.unknown_factor: got {}, want from ", value)), 0u)
+        << Refusal(proto);
   }
 }
 

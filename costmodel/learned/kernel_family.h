@@ -22,6 +22,7 @@ struct Constant {
   bool is_fitted = true;   // otherwise it keeps its value
   double sigma = 0.5;      // of its logarithm among GPU types, as a guess
   double calibration = 0;  // how far a site's own samples may move its logarithm
+  bool follows_generation = false;  // near generations tell more of it than far ones
 };
 
 // How the corrections of a family's structured time are learned, and how far they are trusted.

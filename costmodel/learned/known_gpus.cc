@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "costmodel/board_power.h"
+
 namespace stagecraft {
 namespace {
 
@@ -19,10 +21,38 @@ Position PositionOf(const Device& device) {
   const double clocks = sms * device.boost_clock_hz;
   const double rate =
       std::max(device.Peak(DType::kFp16).flop_per_s(), device.vector_peak.flop_per_s());
-  return {std::log(rate * device.sustained_fraction / clocks),
+  return {std::log(rate / clocks),
           0.5 * std::log(device.memory_bandwidth.bytes_per_s() / clocks),
           0.5 * std::log(static_cast<double>(device.l2.count()) / sms), 0.25 * std::log(sms),
           std::log(device.boost_clock_hz)};
+}
+
+// The place of a generation in the history of tensor cores; neighbours have similar kernels.
+double EraOf(Generation generation) {
+  switch (generation) {
+    case Generation::kKepler:
+      return -1;
+    case Generation::kPascal:
+      return 0;
+    case Generation::kVolta:
+      return 1;
+    case Generation::kTuring:
+      return 1.3;
+    case Generation::kAmpere:
+      return 2;
+    case Generation::kAda:
+      return 2.3;
+    case Generation::kHopper:
+      return 3.3;
+    default:
+      return 4;
+  }
+}
+
+// Returns the weight of one GPU type in the constants of another that follow generations.
+double KinshipOf(const Device& a, const Device& b) {
+  constexpr double kEra = 0.5;
+  return std::exp(-std::abs(EraOf(a.generation) - EraOf(b.generation)) / kEra);
 }
 
 // Returns 1 at the same position, and 1/e at a distance of kWidth.
@@ -47,7 +77,8 @@ KnownGpus::KnownGpus(const KernelFamily& family, std::span<const FitRow> rows) :
 GpuSetting KnownGpus::SettingOf(const Device& device) const {
   for (const KnownGpu& gpu : gpus_) {
     if (gpu.device != device) continue;
-    return {gpu.constants, gpu.share, gpu.offset, gpu.nearness, true};
+    return {gpu.constants, gpu.share, gpu.offset, gpu.nearness, true, gpu.residual,
+            gpu.widening};
   }
   if (gpus_.empty()) return {.constants = StartOf(*family_)};
   return Blend(device);
@@ -58,6 +89,9 @@ GpuSetting KnownGpus::Blend(const Device& device) const {
   GpuSetting setting;
   const size_t count = family_->constants().size();
   std::vector<double> near(count, 0), mean(count, 0);  // logarithms
+  double kin = 0;
+  for (const KnownGpu& gpu : gpus_) kin += KinshipOf(gpu.device, device);
+  const double n = static_cast<double>(gpus_.size());
   double sum = 0, share = 0, offset = 0, nearness = 0, closest = 0;
   const Position position = PositionOf(device);
   for (const KnownGpu& gpu : gpus_) {
@@ -71,7 +105,9 @@ GpuSetting KnownGpus::Blend(const Device& device) const {
     nearness += weight * gpu.nearness;
     for (size_t i = 0; i < count; ++i) {
       near[i] += weight * std::log(gpu.constants[i]);
-      mean[i] += std::log(gpu.constants[i]) / static_cast<double>(gpus_.size());
+      const double part =
+          family_->constants()[i].follows_generation ? KinshipOf(gpu.device, device) / kin : 1 / n;
+      mean[i] += part * std::log(gpu.constants[i]);
     }
   }
   const double a = sum > 1e-12 ? closest : 0;
@@ -81,7 +117,7 @@ GpuSetting KnownGpus::Blend(const Device& device) const {
   }
   setting.share = scale * share + (1 - a) * family_->learning().unknown_share;
   setting.offset = scale * offset;
-  setting.nearness = scale * nearness;
+  setting.nearness = std::min(kMostNearness, scale * nearness);
   return setting;
 }
 
@@ -103,6 +139,7 @@ void KnownGpus::Put(KnownGpu gpu) {
 }
 
 Device AtTrainingClock(Device device) {
+  device.power_w = PowerAtClockShare(device, device.training_clock);
   device.boost_clock_hz *= device.training_clock;
   device.vector_peak = device.TrainingClock(DType::kFp32) * device.vector_peak;
   for (int type = 0; type < kDTypeCount; ++type) {

@@ -15,8 +15,12 @@
 #include "costmodel/device.h"
 #include "costmodel/learned/fit_constants.h"
 #include "costmodel/learned/kernel_family.h"
+#include "costmodel/learned/smooth_residual.h"
 
 namespace stagecraft {
+
+// The most that a relative makes a GPU type as certain as its own samples do.
+inline constexpr double kMostNearness = 0.7;
 
 struct KnownGpu {
   Device device;                  // at the boost clock, at which samples are taken
@@ -24,6 +28,8 @@ struct KnownGpu {
   double share = 1;               // of the trees' correction that is applied here
   double offset = 0;              // of the logarithm of seconds
   double nearness = 1;            // less than 1 if it has only a few samples of a site
+  SmoothResidual residual = {};   // of a site's samples
+  double widening = 1;            // of the spread, as a site's samples show it
 };
 
 // The constants, share and offset with which a device is predicted.
@@ -33,6 +39,8 @@ struct GpuSetting {
   double offset = 0;
   double nearness = 0;       // to a GPU type with a table of samples; 1: it has one itself
   bool is_measured = false;  // it has samples, however few
+  SmoothResidual residual = {};
+  double widening = 1;  // of the spread
 };
 
 class KnownGpus {

@@ -16,6 +16,9 @@ namespace {
 constexpr double kHeld = 0.8;  // share of rows for which an interval should hold
 constexpr double kLeastResidual = 0.005;
 constexpr double kWidening = 1.2;  // GPU types differ more than the samples show
+constexpr double kMostUnknownFactor = 100;
+// Half of an interval where nothing was measured: a factor of 1.65 either way.
+constexpr double kNothingMeasured = 0.5;
 // The largest half of an interval of a logarithm: a factor of 148 either way says that nothing is
 // known.
 constexpr double kWidest = 5;
@@ -51,18 +54,25 @@ void Spread::LearnKnown(std::span<const float> features, int columns,
   known_factor_ = std::min(kWidest, HeldQuantile(ratios));
 }
 
-void Spread::LearnUnknown(std::vector<double> residuals) {
-  unknown_half_ = std::min(kWidest, kWidening * HeldQuantile(std::move(residuals)));
+void Spread::LearnUnknown(std::span<const float> features, std::span<const double> residuals) {
+  if (residuals.empty() || trees_.empty()) return;
+  std::vector<double> logs(residuals.size(), 0);
+  trees_.AddTo(features, logs);
+  std::vector<double> ratios;
+  for (size_t i = 0; i < residuals.size(); ++i) {
+    ratios.push_back(residuals[i] / (known_factor_ * std::exp(logs[i])));
+  }
+  unknown_factor_ =
+      std::clamp(kWidening * HeldQuantile(std::move(ratios)), 1.0, kMostUnknownFactor);
 }
 
-std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
-                               double nearness) const {
+std::vector<double> Spread::Of(std::span<const float> features, size_t rows, double nearness) const {
+  if (trees_.empty()) return std::vector<double>(rows, kNothingMeasured / kSigmas80);
   std::vector<double> sigmas(rows, 0);
-  if (!trees_.empty() && nearness > 0) trees_.AddTo(features, sigmas);
+  trees_.AddTo(features, sigmas);
+  const double widening = nearness + (1 - nearness) * unknown_factor_;
   for (double& sigma : sigmas) {
-    const double known = nearness * known_factor_ * std::exp(sigma);
-    const double half = std::hypot(known, (1 - nearness) * unknown_half_);
-    sigma = std::min(kWidest, half) / kSigmas80;
+    sigma = std::min(kWidest, widening * known_factor_ * std::exp(sigma)) / kSigmas80;
   }
   return sigmas;
 }
@@ -70,21 +80,22 @@ std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
 Spread Spread::FromProto(const FamilyModelProto& proto, const std::string& name) {
   Spread spread;
   spread.trees_ = BoostedTrees::FromProto(proto.spread_trees(), name + ".spread_trees");
-  const auto check = [&](const char* field, double half) {
-    if (half >= 0 && half <= kWidest) return;
-    throw InputError(fmt::format("{}.{}: got {}, want from 0 to {}", name, field, half, kWidest));
+  const auto check = [&](const char* field, double value, double low, double high) {
+    if (value >= low && value <= high) return;
+    throw InputError(
+        fmt::format("{}.{}: got {}, want from {} to {}", name, field, value, low, high));
   };
-  check("known_factor", proto.known_factor());
-  check("unknown_half", proto.unknown_half());
+  check("known_factor", proto.known_factor(), 0, kWidest);
+  check("unknown_factor", proto.unknown_factor(), 1, kMostUnknownFactor);
   spread.known_factor_ = proto.known_factor();
-  spread.unknown_half_ = proto.unknown_half();
+  spread.unknown_factor_ = proto.unknown_factor();
   return spread;
 }
 
 void Spread::AddTo(FamilyModelProto& proto) const {
   *proto.mutable_spread_trees() = trees_.ToProto();
   proto.set_known_factor(known_factor_);
-  proto.set_unknown_half(unknown_half_);
+  proto.set_unknown_factor(unknown_factor_);
 }
 
 }  // namespace stagecraft

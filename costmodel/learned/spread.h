@@ -2,7 +2,7 @@
 //
 // On GPU types with samples, trees say how large |log(measured / predicted)| is by the features of
 // an op, and a factor makes intervals hold for four rows of five. On a GPU type unlike all of them
-// one width serves all ops. Between the two they blend.
+// intervals are wider by another factor, and between the two they blend.
 #pragma once
 
 #include <span>
@@ -21,8 +21,9 @@ class Spread {
   // Learns from the errors of a model on rows that it had not seen: `residuals` are absolute, one
   // for each row of `columns` features.
   void LearnKnown(std::span<const float> features, int columns, std::span<const double> residuals);
-  // Learns from the errors of a model on GPU types that it had not seen.
-  void LearnUnknown(std::vector<double> residuals);
+  // Learns from the errors of a model on GPU types that it had not seen, in the same form.
+  // Precondition: LearnKnown() was called.
+  void LearnUnknown(std::span<const float> features, std::span<const double> residuals);
 
   // Returns sigmas of the logarithm of seconds, one for each row, at most 3.9. `nearness` is that
   // of GpuSetting.
@@ -36,7 +37,7 @@ class Spread {
  private:
   BoostedTrees trees_;       // of log |residual|, less its mean
   double known_factor_ = 0;  // half of an 80 % interval over what the trees say
-  double unknown_half_ = 0.5;
+  double unknown_factor_ = 2;
 };
 
 }  // namespace stagecraft

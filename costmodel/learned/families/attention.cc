@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "costmodel/board_power.h"
 #include "costmodel/check.h"
 #include "costmodel/kernel_terms.h"
 #include "costmodel/learned/families/feature_row.h"
@@ -65,6 +66,9 @@ constexpr const char* kFeatureNames[] = {"log2 queries",
                                          "peak/multiprocessor/clock",
                                          "clock"};
 
+// Tensor cores wait for softmax, so they take less power than in a GEMM: what they reach of their
+// rate here over what they reach there.
+constexpr double kEnergy = 0.65;
 constexpr double kRows = 128;       // queries in a block
 constexpr double kFewestRows = 64;  // the fewest on which a block works
 constexpr double kKeys = 64;        // keys in one step
@@ -116,7 +120,7 @@ struct Terms {
   double seconds;  // of a serving call
 };
 
-double Compute(const Shape& shape, const Device& device, double peak, double waves,
+double Compute(const Shape& shape, const Device& device, DType dtype, double waves,
                std::span<const double> constants) {
   const double lossy = waves + constants[kWaveLoss] * (std::ceil(waves) - waves) / (1 + waves);
   const double mean = shape.MeanKeys() + constants[kFillKeys];
@@ -125,13 +129,15 @@ double Compute(const Shape& shape, const Device& device, double peak, double wav
   const double half = constants[kHalf];
   const double flops_per_key = 4 * std::clamp(shape.queries, kFewestRows, kRows) *
                                (shape.head_size + half) * kHeadSize / (kHeadSize + half);
-  const double rate = peak * device.sustained_fraction * constants[kRateFraction];
-  return std::max(lossy * mean, longest) * flops_per_key * device.multiprocessors / rate;
+  const PoweredClocks clocks = ClocksOf(device, dtype, kEnergy);
+  const double rate = FlopPerClock(device, dtype) * clocks.at_once * constants[kRateFraction];
+  return clocks.Slowed(std::max(lossy * mean, longest) * flops_per_key * device.multiprocessors /
+                       rate);
 }
 
-Terms TermsOf(const Shape& shape, const Device& device, double peak,
+Terms TermsOf(const Shape& shape, const Device& device, DType dtype,
               std::span<const double> constants) {
-  CHECK(peak > 0 && constants.size() == std::size(kConstants));
+  CHECK(device.Peak(dtype).flop_per_s() > 0 && constants.size() == std::size(kConstants));
   const double key_value_bytes = shape.key_value_bytes();
   const double bytes = shape.query_bytes() + key_value_bytes;
   const double kept = constants[kL2Share] * static_cast<double>(device.l2.count());
@@ -141,7 +147,7 @@ Terms TermsOf(const Shape& shape, const Device& device, double peak,
   Terms terms;
   terms.start = constants[kStart] + constants[kPerSequence] * shape.sequences;
   terms.waves = shape.heads * Blocks(shape.queries, kRows) / device.multiprocessors;
-  terms.compute = Compute(shape, device, peak, terms.waves, constants);
+  terms.compute = Compute(shape, device, dtype, terms.waves, constants);
   terms.memory = constants[kMemory] * bytes * seconds_per_byte;
   terms.store = constants[kStore] * 2 * key_value_bytes * seconds_per_byte;
   terms.seconds = terms.start +
@@ -211,7 +217,7 @@ class Attention final : public TabledFamily {
                   std::span<float> features) const override {
     const Shape shape(op);
     const FlopRate peak = device.Peak(op.dtype);
-    const Terms terms = TermsOf(shape, device, peak.flop_per_s(), constants);
+    const Terms terms = TermsOf(shape, device, op.dtype, constants);
     if (!features.empty()) Features(shape, device, peak, terms, FeatureRow(features));
     return Seconds(op, terms, constants);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "costmodel/board_power.h"
 #include "costmodel/check.h"
 #include "costmodel/gemm_tiles.h"
 #include "costmodel/kernel_terms.h"
@@ -85,8 +86,10 @@ Terms TermsOf(const Product& product, const Device& device, std::span<const doub
   const double peak = device.Peak(DType::kFp32).flop_per_s();
   CHECK(peak > 0 && constants.size() == std::size(kConstants));
   const TileCosts costs = {constants[kEdge], 0, constants[kWaveLoss], constants[kSplitSeconds]};
+  const PoweredClocks clocks = ClocksOf(device, DType::kFp32);
+  const double rate = peak * clocks.at_once / device.boost_clock_hz;
   Terms terms;
-  terms.compute = TiledSeconds(product, costs, peak, device.multiprocessors);
+  terms.compute = clocks.Slowed(TiledSeconds(product, costs, rate, device.multiprocessors));
   terms.memory = kElement * product.elements() /
                  (constants[kMemoryFraction] * device.memory_bandwidth.bytes_per_s());
   terms.seconds = SmoothMax(terms.compute, terms.memory, constants[kOverlapPower]);

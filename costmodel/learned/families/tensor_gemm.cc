@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 
+#include "costmodel/board_power.h"
 #include "costmodel/check.h"
 #include "costmodel/gemm_tiles.h"
 #include "costmodel/kernel_terms.h"
@@ -25,41 +26,56 @@ constexpr double kWeightPressure = 5;
 
 enum ConstantIndex {
   kStart,        // thousands of clocks from a kernel's start to its end that are not work
+  kStartMicros,  // the same in microseconds, besides
   kFillClocks,   // thousands of clocks to fill and drain a tile
   kFillSteps,    // steps of k that filling and draining take besides
-  kRate,         // share of the sustained rate
+  kRate,         // share of the rate at the clock that power allows
   kEdge,         // cost of loading operands, elements of k per edge element
+  kLeastStep,    // fewest multiplications in a step of k, in elements of a tile
   kWaveLoss,     // lost share of the unfilled part of the last wave
+  kSplitMicros,  // to add up parts
+  kReduceRate,   // bytes that a multiprocessor adds up per clock
   kDram,         // reached DRAM bandwidth over the datasheet's
+  kRamp,         // thousands of clocks until DRAM delivers at that bandwidth
+  kStore,        // time of a byte that is written, over that of one that is read
   kL2Rate,       // L2 bandwidth over sqrt(SMs x clock x DRAM bandwidth / 10)
   kL2Share,      // share of L2 that operands can have
-  kSplitClocks,  // thousands of clocks to add up parts
-  kSmoothPower,
   kMissPower,
   kReread,
-  kReduceRate,  // bytes that a multiprocessor adds up per clock
-  kStartMicros,
-  kLeastStep,  // fewest multiplications in a step of k, in elements of a tile
+  kSmoothPower,
+  kEnergy,    // of an operation, over what board_power.h says of the generation
+  kHeadroom,  // PoweredClocks
   kConstantCount
 };
+// Libraries have kernels for each generation, which decide the constants marked as such.
 constexpr Constant kConstants[kConstantCount] = {
-    {"start_kclocks", 3.0, true, .5, .15},
-    {"fill_kclocks", .5, true, .8},
-    {"fill_steps", 60, true, .8, .35},
-    {"rate", .97, true, .03, .12},
-    {"edge", 10, true, .5, .5},
-    {"wave_loss", .15, true, .8, .4},
-    {"dram", .82, true, .08, .06},
-    {"l2_rate", 25, true, .8, .4},
-    {"l2_share", .9, true, .1, .1},
-    {"split_kclocks", 3.0, true, .5, .3},
-    {"smooth_power", 2.6, true, .3},
+    {"start_kclocks", 3.6, true, .5, .12},
+    {"start_us", .1, true, .3},
+    {"fill_kclocks", 1, true, .8, .2, true},
+    {"fill_steps", 40, true, .3, .2, true},
+    {"rate", .94, true, .03, .03},
+    {"edge", 10, true, .5, .3, true},
+    {"least_step", 4096, true, .5, .2, true},
+    {"wave_loss", .15, true, .8, .5, true},
+    {"split_us", 2, true, .5, .2, true},
+    {"reduce_rate", 40, true, .8},
+    {"dram", .82, true, .08, .04},
+    {"ramp_kclocks", 1.3, true, .5, .4},
+    {"store", 1.15, true, .4, .2},
+    {"l2_rate", 25, true, .8, .15},
+    {"l2_share", .9, true, .1, .05},
     {"miss_power", 5, true, .5},
     {"reread", 1, true, .7},
-    {"reduce_rate", 40, true, .8},
-    {"start_us", .5, true, .7},
-    {"least_step", 4096, true, .5},
+    {"smooth_power", 2.6, true, .3},
+    {"energy", 1, true, .3, .15},
+    {"headroom", kPowerHeadroom, true, .1, .06},
 };
+// A step of k cannot be shorter than it takes to issue it, so wide tensor cores waste more of it:
+// least_step is that of 4,096 FLOPs per multiprocessor and clock.
+constexpr double kLeastStepWidth = 4096;
+constexpr double kLeastStepPower = 0.3;
+// Chips beside the GPU keep their error-correcting codes among the data, a sixteenth of the bytes.
+constexpr double kGddrEfficiency = 15.0 / 16;
 
 constexpr OutputTile kFeatureTiles[] = {{256, 128}, {128, 256}, {128, 128},
                                         {256, 256}, {128, 64},  {64, 64}};
@@ -121,7 +137,7 @@ class TensorGemm final : public TabledFamily {
     return !is_16_bit || op.kind == OpKind::kConvolution || op.batch > 1 || op.kernels > 1;
   }
   double LeastTime(const Op& op, const Device& device, std::span<const double> c) const override {
-    return op.Flops().count() / (SustainedRate(device, op.dtype) * c[kRate]);
+    return op.Flops().count() / (AtOnceRate(device, op.dtype, c) * c[kRate]);
   }
   Learning learning() const override {
     Learning learning;
@@ -145,17 +161,20 @@ class TensorGemm final : public TabledFamily {
     const Structure s = Evaluate(p, device, op.dtype, c);
     if (!features.empty()) {
       const Problem seen = Clamp(p);
-      Fill(seen, Evaluate(seen, device, op.dtype, c), device, op.dtype, FeatureRow(features));
+      Fill(seen, Evaluate(seen, device, op.dtype, c), device, op.dtype, c, FeatureRow(features));
     }
     const int kernels = op.kind == OpKind::kGemm ? std::max(1, op.kernels) : 1;
     return kernels * s.total;
   }
 
  private:
-  static double SustainedRate(const Device& device, DType dtype) {
-    const double peak = device.Peak(dtype).flop_per_s();
-    CHECK(peak > 0);
-    return peak * device.sustained_fraction;
+  static PoweredClocks Clocks(const Device& device, DType dtype, std::span<const double> c) {
+    return ClocksOf(device, dtype, c[kEnergy], c[kHeadroom]);
+  }
+  // FLOP/s of the device at the clock at which short kernels run.
+  static double AtOnceRate(const Device& device, DType dtype, std::span<const double> c) {
+    CHECK(device.Peak(dtype).flop_per_s() > 0);
+    return FlopPerClock(device, dtype) * Clocks(device, dtype, c).at_once;
   }
 
   static Structure Evaluate(const Problem& p, const Device& device, DType dtype,
@@ -163,14 +182,17 @@ class TensorGemm final : public TabledFamily {
     const double sms = device.multiprocessors;
     const double clock = device.boost_clock_hz;
     const double kiloclock = 1e3 / clock;
-    const double rate = SustainedRate(device, dtype) * c[kRate] / sms;
+    const double rate = AtOnceRate(device, dtype, c) * c[kRate] / sms;
+    const double least_step =
+        c[kLeastStep] *
+        std::pow(FlopPerClock(device, dtype) / sms / kLeastStepWidth, kLeastStepPower);
     Structure s{};
     s.compute = std::numeric_limits<double>::infinity();
     for (size_t t = 0; t < std::size(kTiles); ++t) {
       const OutputTile tile = kTiles[t];
       const double tiles = p.batch * Blocks(p.m, tile.m) * Blocks(p.n, tile.n);
       const double step =
-          2 * std::max(tile.m * tile.n + c[kEdge] * (tile.m + tile.n), c[kLeastStep]) / rate;
+          2 * std::max(tile.m * tile.n + c[kEdge] * (tile.m + tile.n), least_step) / rate;
       const double fill = c[kFillClocks] * kiloclock + c[kFillSteps] * step;
       for (size_t i = 0; i < std::size(kParts); ++i) {
         const double parts = kParts[i];
@@ -179,7 +201,7 @@ class TensorGemm final : public TabledFamily {
         const double steps = parts == 1 ? p.k : std::max(p.k / parts, kShortestSplit);
         double time = waves * (steps * step + fill);
         if (parts > 1) {
-          time += c[kSplitClocks] * kiloclock +
+          time += c[kSplitMicros] * 1e-6 +
                   p.batch * p.m * p.n * 4 * parts / (c[kReduceRate] * clock * sms);
         }
         if (time < s.compute) {
@@ -190,7 +212,9 @@ class TensorGemm final : public TabledFamily {
         }
       }
     }
-    const double dram = device.memory_bandwidth.bytes_per_s();
+    s.compute = Clocks(device, dtype, c).Slowed(s.compute);
+    const double dram = device.memory_bandwidth.bytes_per_s() *
+                        (device.memory_kind == MemoryKind::kGddr ? kGddrEfficiency : 1);
     const double l2 = c[kL2Share] * L2OfOneMultiprocessor(device);
     const double pressure = (kWeightPressure * p.weights + p.inputs + p.outputs) / l2;
     s.miss = 1 / (1 + std::pow(pressure, -c[kMissPower]));
@@ -203,8 +227,9 @@ class TensorGemm final : public TabledFamily {
         std::max(0.0, blocked - p.traffic) / (1 + std::pow(panel, -c[kMissPower])) * c[kReread];
     const double l2_rate =
         std::max(std::sqrt(sms * clock * dram / 10) * c[kL2Rate], c[kDram] * dram);
-    s.memory =
-        (p.traffic * s.miss + s.rereads) / (c[kDram] * dram) + p.traffic * (1 - s.miss) / l2_rate;
+    const double moved = p.traffic + (c[kStore] - 1) * p.outputs;
+    s.memory = (moved * s.miss + s.rereads) / (c[kDram] * dram) + moved * (1 - s.miss) / l2_rate +
+               s.miss * c[kRamp] * kiloclock;
     s.start = c[kStart] * kiloclock + c[kStartMicros] * 1e-6;
     s.rereads /= p.traffic;
     s.total = s.start + SmoothMax(s.compute, s.memory, c[kSmoothPower]);
@@ -224,10 +249,10 @@ class TensorGemm final : public TabledFamily {
   }
 
   static void Fill(const Problem& p, const Structure& s, const Device& device, DType dtype,
-                   FeatureRow row) {
+                   std::span<const double> c, FeatureRow row) {
     const double sms = device.multiprocessors;
     const double clock = device.boost_clock_hz;
-    const double rate = SustainedRate(device, dtype);
+    const double rate = AtOnceRate(device, dtype, c);
     const double peak = device.Peak(dtype).flop_per_s();
     const double dram = device.memory_bandwidth.bytes_per_s();
     const double l2 = L2OfOneMultiprocessor(device);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "costmodel/board_power.h"
 #include "costmodel/learned/families/family_testing.h"
 
 namespace stagecraft {
@@ -19,9 +20,9 @@ Op RandomProduct(Random& random) {
 }
 
 // Returns constants, in the order of their index: the start takes 3,000 clocks, the fill 1,000 and
-// a split 3,000; steps, edges and waves lose nothing; L2 and DRAM reach their full rates.
+// a split 3 us; steps, edges and waves lose nothing; L2 and DRAM reach their full rates at once.
 std::vector<double> RoundConstants(double smooth_power) {
-  return {3, 1, 0, 1, 0, 0, 1, 100, 1, 3, smooth_power, 5, 1, 40, 0, 1};
+  return {3, 0, 1, 0, 1, 0, 1, 0, 3, 40, 1, 0, 1, 100, 1, 5, 1, smooth_power, 1, 1};
 }
 
 // There are 10 x 10 tiles of 128 x 128, one for each multiprocessor of 1e13 flop/s:
@@ -49,11 +50,28 @@ TEST(TensorGemmTest, AFullWaveTakesOneTile) {
 // each. The operands are 1.6 GB; reading them once takes less.
 TEST(TensorGemmTest, ALargeProductRunsAtTheRate) {
   std::vector<double> constants = RoundConstants(60);
-  constexpr size_t kReread = 12;
+  constexpr size_t kReread = 16;
   constants[kReread] = 1e-9;
   const double seconds =
       TensorGemmFamily().Describe(Product(16384, 16384, 16384), RoundDevice(), constants, {});
   EXPECT_NEAR(1e6 * seconds, 3 + 8796.093 + 81.92, 1e-2);
+}
+
+// Board power leaves 515 MHz of 1 GHz for long: (200 - 20 - 45 W) / (3.7e-4 W x 819,200 FLOP/clock
+// x (8192 / 4096)^-0.4 x 0.7^-2.25) GHz^2.25. A product of half a second runs at that clock.
+TEST(TensorGemmTest, BoardPowerSlowsLongProducts) {
+  Device device = RoundDevice();
+  device.peak[static_cast<int>(DType::kBf16)] = FlopRate(8.192e14);
+  std::vector<double> constants = RoundConstants(60);
+  constants[16] = 1e-9;
+  const auto seconds = [&] {
+    return TensorGemmFamily().Describe(Product(65536, 65536, 65536), device, constants, {});
+  };
+  const double free = seconds();
+  device.power_w = 200;
+  const double clock = ClocksOf(device, DType::kBf16, 1, 1).sustained;
+  EXPECT_LT(clock, 0.95e9);
+  EXPECT_NEAR(seconds() / free, 1e9 / clock, 1e-3);
 }
 
 TEST(TensorGemmTest, KernelsShareTheRows) {
