@@ -344,5 +344,20 @@ TEST(HardwareProtoTest, AGpuWithoutATrainingClockKeepsWhatMeasuredGpusKeep) {
   }
 }
 
+TEST(HardwareProtoTest, ALinkTakesOneBandwidthInAnyOfThreeUnits) {
+  LinkProto proto;
+  proto.set_kind(LinkProto::NETWORK);
+  proto.set_bandwidth_gbit_per_s(400);
+  EXPECT_EQ(LinkFromProto(proto, "x").bandwidth, Bandwidth(5e10));
+  proto.set_bandwidth_gb_per_s(50);
+  EXPECT_EQ(ErrorOf([&] { LinkFromProto(proto, "x"); }),
+            "x: bandwidth_bytes_per_s: got more than one bandwidth, want one of "
+            "bandwidth_bytes_per_s, bandwidth_gb_per_s and bandwidth_gbit_per_s");
+  proto.clear_bandwidth_gbit_per_s();
+  EXPECT_EQ(LinkFromProto(proto, "x").bandwidth, Bandwidth(5e10));
+  proto.set_bandwidth_gb_per_s(5e10);
+  EXPECT_THROW(LinkFromProto(proto, "x"), InputError);
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -81,6 +81,24 @@ LinkProto::Kind KindToProto(LinkKind kind) {
   return LinkProto::KIND_UNSPECIFIED;
 }
 
+// Reads the one of three fields that is given.
+Bandwidth BandwidthFromProto(const LinkProto& proto, const Checker& check) {
+  const double gigabytes = proto.bandwidth_gb_per_s(), gigabits = proto.bandwidth_gbit_per_s();
+  const int given = (proto.bandwidth_bytes_per_s() != 0) + (gigabytes != 0) + (gigabits != 0);
+  if (given > 1) {
+    check.Fail("bandwidth_bytes_per_s", "more than one bandwidth",
+               "one of bandwidth_bytes_per_s, bandwidth_gb_per_s and bandwidth_gbit_per_s");
+  }
+  if (gigabytes != 0) {
+    return Bandwidth(1e9 * check.Within("bandwidth_gb_per_s", gigabytes, 1e-3, 1e4));
+  }
+  if (gigabits != 0) {
+    return Bandwidth(1e9 / 8 * check.Within("bandwidth_gbit_per_s", gigabits, 8e-3, 8e4));
+  }
+  return Bandwidth(
+      check.Physical("bandwidth_bytes_per_s", proto.bandwidth_bytes_per_s(), LinkBandwidthRange()));
+}
+
 // Both enums have the same values in the same order, but the proto begins with "unspecified".
 Generation GenerationFromProto(DeviceProto::Generation generation, const Checker& check) {
   if (generation < DeviceProto::PASCAL || generation > DeviceProto::HOST) {
@@ -160,8 +178,7 @@ Link LinkFromProto(const LinkProto& proto, const std::string& place) {
   link.kind = KindFromProto(proto.kind(), check);
   check.Physical("latency_ns", static_cast<double>(proto.latency_ns()), LatencyRange());
   link.latency = Duration::Nanoseconds(proto.latency_ns());
-  link.bandwidth = Bandwidth(
-      check.Physical("bandwidth_bytes_per_s", proto.bandwidth_bytes_per_s(), LinkBandwidthRange()));
+  link.bandwidth = BandwidthFromProto(proto, check);
   return link;
 }
 

@@ -75,6 +75,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
       {"--model", networks},
       {"--train-models", networks},
       {"--cluster", {"cluster"}},
+      {"--template", {"cluster"}},
       {"--plan", {"plan"}},
       {"--order-file", {"PyTorch pipeline schedule"}},
       {"--cost-model", models},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -15,10 +16,12 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/nearest.h"
+#include "costmodel/proto_file.h"
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/node_catalogue.h"
 #include "sim/workload/networks/classics.h"
 #include "sim/workload/workload_catalogue.h"
+#include "tools/gpu_template.h"
 #include "tools/report/catalogue_listing.h"
 #include "tools/report/node_links.h"
 #include "tools/stacks/stack_table.h"
@@ -197,8 +200,11 @@ Listing List(const std::string& what) {
   return what == "models" ? ListModels() : ListStacks();
 }
 
+// Whose values a template has if no GPU is named.
+constexpr char kTemplateGpu[] = "h100-sxm";
+
 struct CatalogueFlags {
-  std::string list, id;
+  std::string list, id, template_file;
   bool topology = false, json = false;
   bool quiet = false;  // accepted, though nothing is printed that it could suppress
 };
@@ -206,6 +212,7 @@ struct CatalogueFlags {
 void Register(Flags& flags, CatalogueFlags& values) {
   flags.AddExample("catalogue gpus");
   flags.AddExample("catalogue nodes dgx-h100 --topology");
+  flags.AddExample("catalogue gpus --template my_gpu.yaml");
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("LIST", values.list, {"", "What to list."})
       .OneOf({"gpus", "nodes", "models", "stacks"})
@@ -214,6 +221,10 @@ void Register(Flags& flags, CatalogueFlags& values) {
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output.Add("--topology", values.topology,
              {"", "With nodes and an ID: also show the links of the node and routes over them."});
+  output.Add("--template", values.template_file,
+             {"<file>",
+              "With gpus: write a commented cluster file in the units of datasheets, to fill in for a "
+              "GPU that the catalogue lacks; with an ID, its values are those of that GPU."});
   flags.AddReporting(values.json, values.quiet);
   flags.AddNote(
       "TFLOP/s are dense peaks by number format; GB is 10^9 bytes. \"best GEMM\" is the share of "
@@ -221,6 +232,25 @@ void Register(Flags& flags, CatalogueFlags& values) {
       "that hours of training leave (0.8 where a cluster file states no training_clock). "
       "\"inside\" is "
       "the bandwidth of a GPU to the others of its node.");
+}
+
+// Writes the file of --template, which must not exist yet: it is made to be edited.
+void WriteTemplate(const CatalogueFlags& flags) {
+  if (flags.list != "gpus") {
+    throw InputError("--template: got it for " + flags.list + ", want gpus");
+  }
+  const std::string extension = std::filesystem::path(flags.template_file).extension().string();
+  if (extension != ".yaml" && extension != ".yml") {
+    throw InputError("--template: got " + flags.template_file + ", want a name that ends in .yaml");
+  }
+  std::error_code error;
+  if (std::filesystem::exists(flags.template_file, error)) {
+    throw InputError("--template: " + flags.template_file +
+                     " exists, want the name of a new file: it would be lost");
+  }
+  const std::string gpu = flags.id.empty() ? kTemplateGpu : flags.id;
+  const Device& device = DeviceCatalogue::Embedded().Get(gpu, "ID").device;
+  WriteFileAtomically(flags.template_file, GpuTemplate(device, flags.template_file));
 }
 
 }  // namespace
@@ -234,6 +264,11 @@ int RunCatalogue(const Args& args, std::istream&, std::ostream& out, std::ostrea
 
   if (flags.topology && (flags.list != "nodes" || flags.id.empty())) {
     throw InputError("--topology: got it for " + flags.list + ", want nodes and an ID");
+  }
+  if (!flags.template_file.empty()) {
+    WriteTemplate(flags);
+    out << "wrote " << flags.template_file << "\n";
+    return kExitOk;
   }
   Listing list = List(flags.list);
   if (!flags.id.empty()) KeepOnly(flags.id, list);

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
 #include "costmodel/check.h"
+#include "costmodel/device_catalogue.h"
+#include "sim/cluster/cluster.h"
+#include "sim/cluster/cluster_spec.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -123,6 +127,31 @@ TEST(CommandCatalogueTest, OtherListsAreRefused) {
             std::string::npos)
       << outcome.err;
   EXPECT_EQ(Call({}).code, kExitBadInput);
+}
+
+// The template is a cluster as it stands, with the GPU's own values.
+TEST(CommandCatalogueTest, ATemplateIsAClusterOfTheGpuWhoseValuesItHas) {
+  const std::string file = testing::TempDir() + "/my_gpu.yaml";
+  std::remove(file.c_str());
+  ASSERT_EQ(Call({"gpus", "b200", "--template", file}).code, kExitOk);
+  const Cluster cluster = ParseCluster(file);
+  EXPECT_EQ(cluster.device_count(), 16);
+  const Device& known = DeviceCatalogue::Embedded().Get("b200", "test").device;
+  const Device& device = cluster.device(0);
+  EXPECT_EQ(device.id, "my-gpu");
+  EXPECT_EQ(device.memory, known.memory);
+  EXPECT_EQ(device.power_w, known.power_w);
+  EXPECT_EQ(device.Peak(DType::kBf16), known.Peak(DType::kBf16));
+  const Outcome again = Call({"gpus", "--template", file});
+  EXPECT_EQ(again.code, kExitBadInput);
+  EXPECT_NE(again.err.find("my_gpu.yaml exists, want the name of a new file"), std::string::npos);
+}
+
+TEST(CommandCatalogueTest, ATemplateIsOfAGpuAndAYamlFile) {
+  EXPECT_EQ(Call({"nodes", "--template", "a.yaml"}).err,
+            "--template: got it for nodes, want gpus\n");
+  EXPECT_EQ(Call({"gpus", "--template", "a.json"}).err,
+            "--template: got a.json, want a name that ends in .yaml\n");
 }
 
 }  // namespace

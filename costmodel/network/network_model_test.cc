@@ -322,8 +322,7 @@ TEST(NetworkModelTest, UnknownFabricsRunBelowTheirLinks) {
     Generation generation;
     Fabric fabric;
     double gb_per_s;
-  } cases[] = {{Generation::kBlackwell, domain(8, LinkKind::kNvlink, 900), 900},
-               {Generation::kBlackwell, domain(72, LinkKind::kNvlink, 900), 900},
+  } cases[] = {{Generation::kBlackwell, domain(72, LinkKind::kNvlink, 900), 900},
                {Generation::kCdna3, domain(8, LinkKind::kNvlink, 448), 448},
                {Generation::kAda, domain(8, LinkKind::kPcie, 31.5), 31.5}};
   for (const auto& unknown : cases) {

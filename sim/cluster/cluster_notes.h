@@ -11,8 +11,8 @@ namespace stagecraft {
 // Returns one sentence, which begins with `file`, for each device that a default completes.
 std::vector<std::string> ClusterNotes(const ClusterProto& proto, const std::string& file);
 
-// Does the same for a cluster as ParseCluster() reads it; there are no notes if `spec` is not a
-// file. Throws the same errors as ParseCluster().
+// Does the same for a cluster as ParseCluster() reads it: a file, or names like "h100-sxm:2x8".
+// Throws the same errors as ParseCluster() for a file.
 std::vector<std::string> ClusterNotes(const std::string& spec);
 
 }  // namespace stagecraft

@@ -113,9 +113,8 @@ TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
       {"h100:200000x8",
        "--cluster: node_groups[0].count: got 1600000 devices in all, want 1000000 at most"},
       {"h100:1x16", "--cluster: got 16 devices per node, want from 1 to the 8 of a dgx-h100"},
-      {"h100-pcie:1x1",
-       "--cluster: the catalogue has no reference node for h100-pcie-80gb, want NODE_ID:N or a "
-       "cluster file that says how it is wired"},
+      {"h100-pcie:1x16",
+       "--cluster: got 16 devices per node, want from 1 to the 8 of a node of h100-pcie-80gb"},
       {"dgx-h10:8",
        "--cluster: unknown GPU or node type \"dgx-h10\"; did you mean \"dgx-h100\", \"dgx-1p\" or "
        "\"dgx-1v\"?"},

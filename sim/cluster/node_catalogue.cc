@@ -1,5 +1,7 @@
 #include "sim/cluster/node_catalogue.h"
 
+#include <fmt/core.h>
+
 #include <set>
 
 #include "costmodel/check.h"
@@ -13,6 +15,53 @@ namespace stagecraft {
 namespace {
 
 constexpr char kEmbeddedName[] = "nodes.textproto";
+
+// Nodes of GPU types for which the catalogue has none: as many GPUs as nearly all of its node types
+// have, with the latencies that these have.
+constexpr int kAssumedDevices = 8;
+constexpr Duration kNvlinkLatency = 600_ns;
+constexpr Duration kPcieLatency = 1_us;
+constexpr Duration kInfinibandLatency = 2700_ns;
+constexpr Duration kEthernetLatency = 25_us;
+
+// The bandwidth of a port of 16 lanes, as in the catalogue's nodes.
+Bandwidth PcieBandwidth(int generation) {
+  switch (generation) {
+    case 4:
+      return Bandwidth(31.5e9);
+    case 5:
+    case 6:
+      return Bandwidth(63e9);
+    default:
+      return Bandwidth(15.75e9);
+  }
+}
+
+// GPUs with stacked memory and links of their own are sold in nodes that join all of them, each
+// with an interface of its own; bridges between pairs of other GPUs are an option, which is not
+// assumed.
+NodeType AssumedNode(const DeviceEntry& entry) {
+  const Link port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(entry.pcie_generation)};
+  NodeType type;
+  type.id = "node of " + entry.device.id;
+  type.device = entry.device;
+  type.devices = kAssumedDevices;
+  if (entry.scale_up > Bandwidth() && entry.device.memory_kind == MemoryKind::kHbm) {
+    type.wiring = Wiring::kSwitched;
+    type.intra = {LinkKind::kNvlink, kNvlinkLatency, entry.scale_up};
+    type.fallback = port;
+    type.nics = kAssumedDevices;
+    const double nic = entry.pcie_generation >= 5 ? 50e9 : 25e9;
+    type.nic = {LinkKind::kNetwork, kInfinibandLatency, Bandwidth(nic)};
+  } else {
+    type.wiring = Wiring::kPcie;
+    type.intra = port;
+    type.nics = 1;
+    type.nic = {LinkKind::kNetwork, kEthernetLatency, Bandwidth(12.5e9)};
+  }
+  type.domain = DomainSize(type);
+  return type;
+}
 
 }  // namespace
 
@@ -70,11 +119,22 @@ NodeType UseDevicesChecked(const NodeType& type, int devices_per_node, const std
 NodeType ReferenceNode(const std::string& gpu, int devices_per_node, const std::string& place) {
   const DeviceEntry& entry = DeviceCatalogue::Embedded().Get(gpu, place);
   if (entry.reference_node.empty()) {
-    throw InputError(place + ": the catalogue has no reference node for " + entry.device.id +
-                     ", want NODE_ID:N or a cluster file that says how it is wired");
+    return UseDevicesChecked(AssumedNode(entry), devices_per_node, place);
   }
   const NodeEntry& node = NodeCatalogue::Embedded().Get(entry.reference_node, place);
   return UseDevicesChecked(node.type, devices_per_node, place);
+}
+
+std::string NoteOnReferenceNode(const std::string& gpu) {
+  const DeviceEntry* const entry = DeviceCatalogue::Embedded().Find(gpu);
+  if (entry == nullptr || !entry->reference_node.empty()) return "";
+  const NodeType type = AssumedNode(*entry);
+  const double gigabits = type.nic.bandwidth.bytes_per_s() * 8e-9;
+  return fmt::format(
+      "the catalogue has no node type with {}: assumed is a node of {} on {} of {:.4g} GB/s per GPU, "
+      "with {} network interface{} of {:.4g} Gbit/s; a cluster file can say how it is wired",
+      entry->device.id, type.devices, type.wiring == Wiring::kPcie ? "PCIe" : "switched links",
+      type.intra.bandwidth.bytes_per_s() * 1e-9, type.nics, type.nics == 1 ? "" : "s", gigabits);
 }
 
 }  // namespace stagecraft

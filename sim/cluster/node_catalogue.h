@@ -40,9 +40,13 @@ class NodeCatalogue {
 };
 
 // Returns the node type that "GPU:NxG" stands for, with `devices_per_node` of its devices in use,
-// or all if that is zero. Throws InputError for an unknown GPU type, one without a reference node,
-// and more devices than the node has.
+// or all if that is zero. If the catalogue has no node type with the GPU type, a usual one is
+// assumed. Throws InputError for an unknown GPU type and for more devices than the node has.
 NodeType ReferenceNode(const std::string& gpu, int devices_per_node, const std::string& place);
+
+// Returns a sentence that says which node is assumed for a GPU type; empty if the catalogue has a
+// node type with it, or no GPU type of this name.
+std::string NoteOnReferenceNode(const std::string& gpu);
 
 // Returns `type` with this number of devices in use, or all if it is zero; throws InputError for
 // negative numbers and for more devices than the node has.

@@ -5,6 +5,7 @@
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/enum_to_proto.h"
+#include "costmodel/gpu_datasheet.h"
 #include "costmodel/hardware_proto.h"
 
 namespace stagecraft {
@@ -28,10 +29,12 @@ Wiring WiringFromProto(NodeTypeProto::Wiring wiring, const std::string& place) {
 }
 
 Device DeviceOf(const NodeTypeProto& proto, const std::string& place) {
-  if (proto.device().empty() == !proto.has_inline_device()) {
-    throw InputError(place + ".device: got " + (proto.device().empty() ? "neither" : "both") +
-                     ", want one of device and inline_device");
+  const int given = !proto.device().empty() + proto.has_inline_device() + proto.has_datasheet();
+  if (given != 1) {
+    throw InputError(place + ".device: got " + (given == 0 ? "none" : "several") +
+                     ", want one of device, inline_device and datasheet");
   }
+  if (proto.has_datasheet()) return DeviceFromDatasheet(proto.datasheet(), place + ".datasheet");
   if (proto.has_inline_device()) {
     return DeviceFromProto(proto.inline_device(), place + ".inline_device");
   }

@@ -95,6 +95,11 @@ NodeGroupProto NodeOf(const std::string& gpu, int count, const ImportOptions& op
   }
   const DeviceEntry& entry =
       options.gpu.empty() ? FindImportedGpu(gpu, place) : FindImportedGpu(options.gpu, "--gpu");
+  // What is imported exists, so nothing about its wiring may be assumed.
+  if (entry.reference_node.empty()) {
+    throw InputError(place + ": the catalogue has no reference node for " + entry.device.id +
+                     ", want --node");
+  }
   // Throws now, with a place, what the reader of the cluster would throw later.
   ReferenceNode(entry.device.id, count, place);
   group.set_device(entry.device.id);

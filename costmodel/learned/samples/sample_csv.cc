@@ -18,17 +18,16 @@ enum Column {
   kKind,
   kGpu,
   kTime,
-  kRequired,
-  kDType = kRequired,
+  kDType,
+  kM,
+  kN,
+  kK,
   kDirection,
   kCausal,
   kUse,
   kSequences,
   kKeyBatch,
   kBatch,
-  kM,
-  kN,
-  kK,
   kBytes,
   kKernels,
   kSpread,
@@ -42,10 +41,13 @@ enum Column {
   kWholeCalls,
 };
 constexpr std::string_view kColumns[] = {
-    "kind",  "gpu",       "time_us",  "dtype",    "direction", "causal",
-    "use",   "sequences", "kv_batch", "batch",    "m",         "n",
-    "k",     "bytes",     "kernels",  "spread",   "repeats",   "clock_mhz",
-    "watts", "name",      "split",    "software", "source",    "times_whole_calls"};
+    "kind",    "gpu",    "time_us",   "dtype",    "m",       "n",
+    "k",       "direction", "causal", "use",      "sequences", "kv_batch",
+    "batch",   "bytes",  "kernels",   "spread",   "repeats", "clock_mhz",
+    "watts",   "name",   "split",     "software", "source",  "times_whole_calls"};
+constexpr int kRequired = kTime + 1;
+// A table of GEMMs has no column for the kind, but needs their sizes.
+constexpr int kRequiredOfGemms = kK + 1 - kGpu;
 constexpr const char* kHeader =
     "kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,gpu,time_us,"
     "spread,repeats,clock_mhz,watts,name,split,software,source,times_whole_calls\n";
@@ -64,17 +66,46 @@ constexpr double kMilliwattsPerWatt = 1e3;
 constexpr int64_t kMaxBytes = int64_t{1} << 56;
 constexpr Duration kLongestTime = Duration::Nanoseconds(1'000'000'000'000'000);  // CsvRows::Time's
 
+// One row of either table: that of GEMMs begins with the second column.
+class Row {
+ public:
+  Row(const CsvRows& rows, Column first) : rows_(rows), first_(first) {}
+
+  bool Has(Column column) const { return column >= first_ && !rows_.IsEmpty(At(column)); }
+  std::string_view Text(Column column) const {
+    return Has(column) ? rows_.Text(At(column)) : std::string_view();
+  }
+  std::string_view Word(Column column) const { return rows_.Word(At(column)); }
+  int64_t Integer(Column column, int64_t low, int64_t high) const {
+    return rows_.Integer(At(column), low, high);
+  }
+  double Number(Column column, double low, double high) const {
+    return rows_.Number(At(column), low, high);
+  }
+  Duration Time(Column column, Duration unit) const { return rows_.Time(At(column), unit); }
+  bool Flag(Column column) const { return rows_.Flag(At(column)); }
+  [[noreturn]] void Fail(Column column, const std::string& want) const {
+    rows_.Fail(At(column), want);
+  }
+
+ private:
+  int At(Column column) const { return column - first_; }
+
+  const CsvRows& rows_;
+  const Column first_;
+};
+
 // Whether the kind moves `bytes`, and does nothing else that takes time.
 bool HasBytes(OpKind kind) { return kind != OpKind::kGemm && kind != OpKind::kAttention; }
 
-int64_t Integer(const CsvRows& row, Column column, int64_t least, int64_t most, int64_t if_empty) {
-  if (row.IsEmpty(column) && if_empty >= least) return if_empty;
+int64_t Integer(const Row& row, Column column, int64_t least, int64_t most, int64_t if_empty) {
+  if (!row.Has(column) && if_empty >= least) return if_empty;
   return row.Integer(column, least, most);
 }
 
 // Returns the value whose Name() is in the field.
 template <typename Enum, size_t size>
-Enum Named(const CsvRows& row, Column column, const Enum (&values)[size]) {
+Enum Named(const Row& row, Column column, const Enum (&values)[size]) {
   std::vector<std::string> known;
   for (const Enum value : values) {
     if (row.Text(column) == Name(value)) return value;
@@ -84,24 +115,24 @@ Enum Named(const CsvRows& row, Column column, const Enum (&values)[size]) {
 }
 
 // Returns the index of the field among two words; an empty field is the first.
-int Choice(const CsvRows& row, Column column, const char* const (&words)[2]) {
-  if (row.IsEmpty(column) || row.Text(column) == words[0]) return 0;
+int Choice(const Row& row, Column column, const char* const (&words)[2]) {
+  if (!row.Has(column) || row.Text(column) == words[0]) return 0;
   if (row.Text(column) != words[1]) row.Fail(column, fmt::format("{} or {}", words[0], words[1]));
   return 1;
 }
 
-void ReadAttention(const CsvRows& row, Op& op) {
+void ReadAttention(const Row& row, Op& op) {
   op.direction = static_cast<Direction>(Choice(row, kDirection, kDirections));
-  op.causal = !row.IsEmpty(kCausal) && row.Flag(kCausal);
+  op.causal = row.Has(kCausal) && row.Flag(kCausal);
   op.use = static_cast<AttentionUse>(Choice(row, kUse, kUses));
   op.sequences = Integer(row, kSequences, 1, kMaxSize, op.sequences);
   op.kv_batch = Integer(row, kKeyBatch, 0, op.batch, op.kv_batch);
 }
 
-Op ReadOp(const CsvRows& row) {
+Op ReadOp(const Row& row, OpKind kind) {
   Op op;
-  op.kind = Named(row, kKind, kKinds);
-  if (HasRows(op.kind) || !row.IsEmpty(kDType)) op.dtype = Named(row, kDType, kTypes);
+  op.kind = kind;
+  if (HasRows(op.kind) || row.Has(kDType)) op.dtype = Named(row, kDType, kTypes);
   op.batch = Integer(row, kBatch, 1, kMaxSize, op.batch);
   op.m = Integer(row, kM, HasRows(op.kind) ? 1 : 0, kMaxSize, op.m);
   op.n = Integer(row, kN, HasRows(op.kind) ? 1 : 0, kMaxSize, op.n);
@@ -113,16 +144,16 @@ Op ReadOp(const CsvRows& row) {
   return op;
 }
 
-bool Read(const CsvRows& row, Sample& sample) {
-  sample.op = ReadOp(row);
+void ReadSample(const Row& row, OpKind kind, Sample& sample) {
+  sample.op = ReadOp(row, kind);
   sample.gpu = row.Word(kGpu);
   sample.time = row.Time(kTime, 1_us);
-  if (!row.IsEmpty(kSpread)) sample.spread = row.Number(kSpread, 0, kMaxSpread);
+  if (row.Has(kSpread)) sample.spread = row.Number(kSpread, 0, kMaxSpread);
   sample.repeats = static_cast<int>(Integer(row, kRepeats, 0, std::numeric_limits<int>::max(), 0));
-  if (!row.IsEmpty(kClock)) {
+  if (row.Has(kClock)) {
     sample.clock_hz = std::round(row.Number(kClock, 0, kMaxMegahertz) * kHertzPerMegahertz);
   }
-  if (!row.IsEmpty(kWatts)) {
+  if (row.Has(kWatts)) {
     sample.watts =
         std::round(row.Number(kWatts, 0, kMaxWatts) * kMilliwattsPerWatt) / kMilliwattsPerWatt;
   }
@@ -130,11 +161,23 @@ bool Read(const CsvRows& row, Sample& sample) {
   sample.split = row.Text(kSplit);
   sample.software = row.Text(kSoftware);
   sample.source = row.Text(kSource);
-  sample.times_whole_calls = !row.IsEmpty(kWholeCalls) && row.Flag(kWholeCalls);
+  sample.times_whole_calls = row.Has(kWholeCalls) && row.Flag(kWholeCalls);
+}
+
+bool Read(const CsvRows& rows, Sample& sample) {
+  const Row row(rows, kKind);
+  ReadSample(row, Named(row, kKind, kKinds), sample);
+  return true;
+}
+
+bool ReadGemm(const CsvRows& rows, Sample& sample) {
+  ReadSample(Row(rows, kGpu), OpKind::kGemm, sample);
   return true;
 }
 
 constexpr TableFormat kTable = {"samples", kColumns, kRequired, true, Read};
+constexpr TableFormat kGemmTable = {"times of GEMMs", std::span(kColumns).subspan(kGpu),
+                                    kRequiredOfGemms, true, ReadGemm};
 
 // Returns why the table has no column for something in the sample or could not be read again; empty
 // if it can hold the sample.
@@ -172,6 +215,7 @@ std::string Refusal(const Sample& sample) {
 }  // namespace
 
 const TableFormat& SampleTable() { return kTable; }
+const TableFormat& GemmTable() { return kGemmTable; }
 
 std::string SamplesToCsv(std::span<const Sample> samples, const std::string& name) {
   fmt::memory_buffer buffer;

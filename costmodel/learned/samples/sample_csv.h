@@ -18,6 +18,8 @@
 namespace stagecraft {
 
 const TableFormat& SampleTable();
+// The same without a column `kind`: all rows are GEMMs, and gpu,m,n,k,dtype,time_us are enough.
+const TableFormat& GemmTable();
 
 // Returns the text of the table. Reading it gives equal samples: times to the nanosecond, clocks to
 // the Hz, power to the milliwatt. Throws an InputError that begins with `name` for a sample that

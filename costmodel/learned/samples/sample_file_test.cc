@@ -190,7 +190,7 @@ TEST(SampleFileTest, LinesInsideQuotesCount) {
 
 TEST(SampleFileTest, BadTablesAreRefusedWithASentence) {
   const std::string wanted =
-      "want those of one of: samples, aiconfigurator GEMM, aiconfigurator attention, NeuSight "
+      "want those of one of: times of GEMMs, samples, aiconfigurator GEMM, aiconfigurator attention, NeuSight "
       "kernels, Vidur GEMM, Alpa GEMM";
   EXPECT_EQ(ErrorOf(""), "t.csv: got an empty file, want a table with a header line");
   EXPECT_EQ(ErrorOf("a,b\n1,2\n"), "t.csv:1: got the columns \"a,b\", " + wanted);
@@ -290,6 +290,23 @@ TEST(SampleFileTest, TableHoldsNoCollectives) {
             }),
             path + ": samples[0]: got all-reduce, want an op without a fabric");
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(SampleFileTest, SixColumnsAreEnoughForGemms) {
+  const SampleFile file = ParseSamples(
+      "gpu,m,n,k,dtype,time_us\nmy-gpu,128,256,512,bf16,12.5\n", "t.csv");
+  EXPECT_EQ(file.format, "times of GEMMs");
+  ASSERT_EQ(file.samples.size(), 1u);
+  EXPECT_EQ(file.samples[0].op, Op::Gemm(DType::kBf16, 128, 256, 512));
+  EXPECT_EQ(file.samples[0].gpu, "my-gpu");
+  EXPECT_EQ(file.samples[0].time, Duration::Nanoseconds(12'500));
+  EXPECT_EQ(ParseSamples("time_us,k,n,m,gpu,dtype,spread\n1,2,3,4,g,fp16,0.1\n", "t.csv")
+                .samples[0]
+                .spread,
+            0.1);
+  EXPECT_EQ(ErrorOf("gpu,m,n,k,time_us\n"),
+            "t.csv:1: got no column \"dtype\", want one, as in times of GEMMs");
+  EXPECT_EQ(ErrorOf("gpu,m,n,k,dtype,time_us\ng,0,1,1,bf16,1\n").find("t.csv:2: m: got \"0\""), 0u);
 }
 
 TEST(SampleFileTest, TablesOfOthersAreNotTakenForSamples) {
