@@ -83,6 +83,18 @@ TEST_F(FitTest, AModelKeepsTheTimesOfItsSamplesButIsNotJudgedByThem) {
   EXPECT_EQ(proto.measured(0).ops(0).time_ns(), 5413);
 }
 
+TEST_F(FitTest, RowsThatVaryMuchAreWarnedOf) {
+  const std::string site = Write("vary.csv",
+                                 "gpu,m,n,k,dtype,time_us,spread\n"
+                                 "a100-sxm4-80gb,4096,4096,4096,bf16,600,0.3\n"
+                                 "a100-sxm4-80gb,2048,4096,4096,bf16,310,0.01\n");
+  const nlohmann::json report = Json(RunFit, {"--calibrate", site, "-o", Path("vary.pb")});
+  EXPECT_NE(report["calibration"]["warnings"].dump().find(
+                "calibration: 1 of 2 rows have a spread above 0.2 over their repeats, 0.3 at most"),
+            std::string::npos)
+      << report["calibration"];
+}
+
 TEST_F(FitTest, WholeCallsAndMoreSamplesThanAFileHoldsAreNotKept) {
   const auto kept = [&](const std::string& text) -> int {
     return Json(RunFit, {"--samples", Write("s.csv", text), "-o", Path("m.pb")})["measured_ops"];

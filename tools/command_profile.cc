@@ -76,7 +76,9 @@ ProfileRequest RequestFrom(const ProfileFlags& flags) {
                     flags.gpu.empty() ? "several devices" : "--gpu"));
   }
   ProfileRequest request;
-  request.suite = flags.suite == "full" ? SuiteSize::kFull : SuiteSize::kQuick;
+  request.suite = flags.suite == "full"        ? SuiteSize::kFull
+                  : flags.suite == "calibrate" ? SuiteSize::kCalibrate
+                                               : SuiteSize::kQuick;
   request.resumes = flags.resume;
   request.budget = ParseSeconds(flags.budget);
   request.seed = flags.seed;
@@ -187,8 +189,11 @@ void Register(Flags& flags, ProfileFlags& values) {
       .Common();
   measurement
       .Add("--suite", values.suite,
-           {"<name>", "How many ops: quick takes 3 minutes at most, full 15.", "", "quick"})
-      .OneOf({"quick", "full"})
+           {"<name>",
+            "Which ops: calibrate has eight GEMMs for fit --calibrate and takes seconds, quick takes "
+            "3 minutes at most, full 15.",
+            "", "quick"})
+      .OneOf({"calibrate", "quick", "full"})
       .Common();
   measurement.Add("--budget", values.budget,
                   {"<time>", "End after a time in seconds, such as 540s.", "above 0s", "none"});

@@ -45,6 +45,7 @@ class Calibrator {
     for (const FitRow& row : rows) {
       ops_.push_back(*row.op);
       measured_.push_back(row.log_seconds);
+      spreads_.push_back(row.spread);
     }
     for (size_t i = 0; i < prior.constants.size(); ++i) {
       if (family.constants()[i].calibration > 0) moving_.push_back(i);
@@ -98,7 +99,8 @@ class Calibrator {
   }
 
   double SigmaOf(size_t row) const {
-    return row_sigma_ + kShortSigma / (1 + std::exp(measured_[row]) / kShortSeconds);
+    const double sigma = row_sigma_ + kShortSigma / (1 + std::exp(measured_[row]) / kShortSeconds);
+    return std::hypot(sigma, spreads_[row]);
   }
 
   SmoothResidual Smoothed(std::vector<double> errors) const {
@@ -143,7 +145,7 @@ class Calibrator {
   double offset_sigma_ = 0, row_sigma_ = 0;
   std::vector<size_t> moving_;  // constants
   std::vector<Op> ops_;
-  std::vector<double> measured_;
+  std::vector<double> measured_, spreads_;
 };
 
 }  // namespace

@@ -11,11 +11,13 @@
 
 namespace stagecraft {
 
-// One op on one device, and the logarithm of the time that it took.
+// One op on one device, and the logarithm of the time that it took, with its sigma over repeats; 0:
+// not known.
 struct FitRow {
   const Op* op = nullptr;
   const Device* device = nullptr;
   double log_seconds = 0;
+  double spread = 0;
 };
 
 // Returns the rows of each GPU type, by its id.

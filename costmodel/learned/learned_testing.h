@@ -73,7 +73,7 @@ struct SyntheticRows {
 
   void Add(const Op& op, const Device& device, double log_seconds) {
     ops.push_back(op);
-    rows.push_back({&ops.back(), &device, log_seconds});
+    rows.push_back({&ops.back(), &device, log_seconds, 0});
   }
 };
 

@@ -50,7 +50,7 @@ std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
     if (time <= Duration()) continue;
     const KernelFamily* const family = FamilyOf(sample.op, *device->second);
     if (family == nullptr) continue;
-    const FitRow row{&sample.op, device->second, std::log(time.seconds())};
+    const FitRow row{&sample.op, device->second, std::log(time.seconds()), sample.spread};
     FamilyRows& of_family = rows[IndexOf(*family)];
     (IsCommonKernel(sample) ? of_family.own : of_family.serving).push_back(row);
   }

@@ -1,6 +1,8 @@
 #include "runtime/profile/profile_suite.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "runtime/profile/suite_parts.h"
@@ -18,6 +20,8 @@ constexpr Duration kLongestOnHost = 50_ms;
 // attention, cuDNN also compiles.
 constexpr Duration kPreparation = 10_ms;
 constexpr Duration kAttentionPreparation = 1000_ms;
+// The fewest rows of a GEMM that calibrates.
+constexpr int64_t kFewestRows = 16;
 
 }  // namespace
 
@@ -51,8 +55,36 @@ Bytes Footprint(const ProfileCase& one) {
   return op.Traffic() + Bytes(wider * op.batch * op.m * op.n);
 }
 
+std::vector<Op> CalibrationShapes(const Device& device) {
+  DType dtype = DType::kFp32;
+  for (const DType half : {DType::kFp16, DType::kBf16}) {
+    if (device.Peak(half).flop_per_s() > 0) dtype = half;
+  }
+  std::vector<Op> shapes;
+  for (const auto& [m, n, k] : std::initializer_list<std::array<int64_t, 3>>{
+           {16, 1024, 1024},     // the start of a kernel
+           {16, 8192, 8192},     // weights through memory
+           {128, 2048, 8192},    // few tiles: k is split
+           {1024, 1024, 1024},   // part of a wave
+           {8192, 8192, 256},    // stores
+           {2048, 4096, 4096},   // short, at a high clock
+           {4096, 8192, 8192},   // of about a millisecond
+           {8192, 12288, 8192},  // long, at the clock that board power leaves
+       }) {
+    shapes.push_back(Op::Gemm(dtype, m, n, k));
+  }
+  return shapes;
+}
+
 std::vector<ProfileCase> MakeSuite(const SuiteOptions& options) {
   SuiteBuilder suite(options);
+  if (options.size == SuiteSize::kCalibrate) {
+    for (Op op : CalibrationShapes(options.device)) {
+      // On small devices long GEMMs become as long as the suite allows.
+      while (!suite.Add(op, kLinear) && op.m > kFewestRows) op.m /= 2;
+    }
+    return suite.Take();
+  }
   if (options.device.generation == Generation::kHost) {
     AddHostOps(suite);
     return suite.Take();

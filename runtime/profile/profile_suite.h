@@ -13,8 +13,9 @@
 
 namespace stagecraft {
 
-// The size of a suite: on one GPU, quick takes at most three minutes and full at most fifteen.
-enum class SuiteSize { kQuick, kFull };
+// The size of a suite: on one GPU, kCalibrate takes seconds, kQuick at most three minutes and kFull
+// at most fifteen. kCalibrate has the GEMMs that tell most about a GPU type (CalibrationShapes()).
+enum class SuiteSize { kCalibrate, kQuick, kFull };
 
 struct SuiteOptions {
   SuiteSize size = SuiteSize::kQuick;
@@ -24,6 +25,11 @@ struct SuiteOptions {
                    // copies
   std::vector<NetworkShape> networks;
 };
+
+// Returns eight GEMMs, in 16 bits if the device has such a rate, that lie in the regimes in which
+// different constants of a cost model decide: the start of a kernel, the memory's rate, the edges of
+// tiles, sums over a split k, stores, and the clock of short and of long kernels.
+std::vector<Op> CalibrationShapes(const Device& device);
 
 // Returns distinct cases, the same for equal options. The CPU of a host has cases of its own.
 // Collectives, which need several devices, are not among them.

@@ -77,6 +77,21 @@ TEST(ProfileSuiteTest, TheQuickSuiteTakesThreeMinutesAndTheFullOneFifteen) {
   }
 }
 
+TEST(ProfileSuiteTest, EightGemmsCalibrateWithinSeconds) {
+  SuiteOptions options = Options(SuiteSize::kCalibrate);
+  const auto suite = MakeSuite(options);
+  EXPECT_EQ(suite.size(), 8u);
+  EXPECT_LT(LongestSuite(suite, Hopper(), MeasuringRules()), Duration::Nanoseconds(10'000'000'000));
+  for (const ProfileCase& one : suite) EXPECT_EQ(one.op.dtype, DType::kBf16);
+  EXPECT_EQ(suite[7].op, Op::Gemm(DType::kBf16, 8192, 12288, 8192));
+  // A GPU of 5 TFLOP/s takes shorter ones.
+  options.device.peak = {FlopRate(5e12)};
+  options.device.memory_bandwidth = Bandwidth(192e9);
+  const auto small = MakeSuite(options);
+  EXPECT_EQ(small.size(), 8u);
+  for (const ProfileCase& one : small) EXPECT_EQ(one.op.dtype, DType::kFp32);
+}
+
 TEST(ProfileSuiteTest, NoCaseComesTwiceAndTheSameOptionsGiveTheSameCases) {
   const auto suite = MakeSuite(Options(SuiteSize::kFull));
   EXPECT_EQ(suite, MakeSuite(Options(SuiteSize::kFull)));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -47,6 +48,22 @@ Args WarningsOf(const std::map<std::string, CalibrationEvidence>& evidence, Lear
     if (!warning.empty()) warnings.push_back(warning);
   }
   return warnings;
+}
+
+// Returns a warning about rows whose repeats differ much; empty if there are none.
+std::string SpreadWarning(std::span<const Sample> samples) {
+  constexpr double kWide = 0.2;
+  int wide = 0;
+  double most = 0;
+  for (const Sample& sample : samples) {
+    wide += sample.spread > kWide ? 1 : 0;
+    most = std::max(most, sample.spread);
+  }
+  if (wide == 0) return "";
+  return fmt::format(
+      "calibration: {} of {} rows have a spread above {} over their repeats, {:.2g} at most; they "
+      "count less: measure them again on an idle device",
+      wide, samples.size(), kWide, most);
 }
 
 FitSummary Summarise(SampleInput input, const LearnedModel& model) {
@@ -157,6 +174,9 @@ CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
   CalibratedModel calibrated = fitted.model->Calibrated(samples);
   if (calibrated.rows > 0) calibration.evidence = CalibrationEvidenceByOp(base, samples);
   calibration.warnings = WarningsOf(calibration.evidence, LearnedBy::kCalibration);
+  if (std::string warning = SpreadWarning(samples); !warning.empty()) {
+    calibration.warnings.push_back(std::move(warning));
+  }
   const auto after = ErrorsByOp(calibrated.model.WithoutMeasured(), samples);
   fitted.model = std::make_unique<LearnedModel>(calibrated.model.WithMeasured(samples));
   for (const auto& [op, error] : before) {
