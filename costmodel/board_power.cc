@@ -45,8 +45,8 @@ double ProcessEnergy(Generation generation) {
 }
 
 bool RunsOnTensorCores(const Device& device, DType dtype) {
-  return dtype != DType::kFp32 && device.generation != Generation::kHost && device.generation != Generation::kPascal &&
-         device.generation != Generation::kKepler;
+  return dtype != DType::kFp32 && device.generation != Generation::kHost &&
+         device.generation != Generation::kPascal && device.generation != Generation::kKepler;
 }
 
 // Returns what a board draws besides computing, but at most nine tenths of its power.

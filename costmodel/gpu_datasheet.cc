@@ -32,7 +32,9 @@ class Reader {
     return Get(key, value, 1e-3, 1e5, "TFLOP/s") * kTera;
   }
   // Zero stands for a rate that the hardware does not have.
-  double RateOrNone(const char* key, double value) const { return value == 0 ? 0 : Rate(key, value); }
+  double RateOrNone(const char* key, double value) const {
+    return value == 0 ? 0 : Rate(key, value);
+  }
 
  private:
   const std::string prefix_;

@@ -9,8 +9,9 @@ const char* Name(DType dtype) {
 }
 
 const char* Name(Generation generation) {
-  constexpr const char* kNames[] = {"pascal", "volta", "ampere", "hopper", "blackwell", "kepler",
-                                    "turing", "ada",   "cdna2",  "cdna3",  "cdna4",     "gaudi", "host"};
+  constexpr const char* kNames[] = {"pascal", "volta",  "ampere", "hopper", "blackwell",
+                                    "kepler", "turing", "ada",    "cdna2",  "cdna3",
+                                    "cdna4",  "gaudi",  "host"};
   return kNames[static_cast<int>(generation)];
 }
 

@@ -221,10 +221,11 @@ void Register(Flags& flags, CatalogueFlags& values) {
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output.Add("--topology", values.topology,
              {"", "With nodes and an ID: also show the links of the node and routes over them."});
-  output.Add("--template", values.template_file,
-             {"<file>",
-              "With gpus: write a commented cluster file in the units of datasheets, to fill in for a "
-              "GPU that the catalogue lacks; with an ID, its values are those of that GPU."});
+  output.Add(
+      "--template", values.template_file,
+      {"<file>",
+       "With gpus: write a commented cluster file in the units of datasheets, to fill in for a "
+       "GPU that the catalogue lacks; with an ID, its values are those of that GPU."});
   flags.AddReporting(values.json, values.quiet);
   flags.AddNote(
       "TFLOP/s are dense peaks by number format; GB is 10^9 bytes. \"best GEMM\" is the share of "

@@ -46,21 +46,24 @@ std::string GpuTemplate(const Device& device, const std::string& file) {
       "    inline_node_type:\n"
       "      id: my-node\n"
       "      devices: 8                          # GPUs of a node\n"
-      "      wiring: SWITCHED                    # SWITCHED (NVSwitch), ALL_PAIRS, PAIRS (bridges) or "
+      "      wiring: SWITCHED                    # SWITCHED (NVSwitch), ALL_PAIRS, PAIRS (bridges) "
+      "or "
       "PCIE\n"
       "      # What one GPU sends to the others over all its links, in one direction: half of the\n"
       "      # figure that vendors call bidirectional.\n"
       "      intra: {{kind: NVLINK, bandwidth_gb_per_s: 450, latency_ns: 600}}\n"
-      "      fallback: {{kind: PCIE, bandwidth_gb_per_s: 63, latency_ns: 1000}}  # the PCIe port of a "
+      "      fallback: {{kind: PCIE, bandwidth_gb_per_s: 63, latency_ns: 1000}}  # the PCIe port "
+      "of a "
       "GPU\n"
       "      nics: 8                             # network interfaces of a node\n"
       "      nic: {{kind: NETWORK, bandwidth_gbit_per_s: 400, latency_ns: 2700}}  # one of them\n"
       "      datasheet:\n",
       device.name, file, file, file);
   text += Line("id", "my-gpu", "a name");
-  text += Line("generation", Upper(Name(device.generation)),
-               "KEPLER, PASCAL, VOLTA, TURING, AMPERE, ADA, HOPPER, BLACKWELL, CDNA2, CDNA3, CDNA4, "
-               "GAUDI");
+  text +=
+      Line("generation", Upper(Name(device.generation)),
+           "KEPLER, PASCAL, VOLTA, TURING, AMPERE, ADA, HOPPER, BLACKWELL, CDNA2, CDNA3, CDNA4, "
+           "GAUDI");
   text += Line("multiprocessors", fmt::format("{}", sheet.multiprocessors()),
                "SMs; AMD's compute units");
   text += Line("boost_clock_mhz", Number(sheet.boost_clock_mhz()), "MHz");

@@ -411,8 +411,9 @@ TEST(FamilyModelTest, ACalibrationLeavesOtherGpusAlone) {
   }
 }
 
-// Devices that differ from what is predicted, some not at all and some by 20 %, and rows with a noise
-// of 5 %: over all draws calibration never makes the mean error larger, and more rows make it smaller.
+// Devices that differ from what is predicted, some not at all and some by 20 %, and rows with a
+// noise of 5 %: over all draws calibration never makes the mean error larger, and more rows make it
+// smaller.
 TEST(FamilyModelTest, CalibrationIsNeverWorseInExpectationAndMoreRowsHelp) {
   const Device& gpu = CatalogueGpu("a30-24gb");
   constexpr int kDraws = 24;

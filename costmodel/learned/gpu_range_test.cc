@@ -139,7 +139,8 @@ TEST(GpuRangeTest, EveryOtherNumberBeyondItsRangeIsRefusedByName) {
   for (const double value : {0.0, 0.9, 101.0, -infinity, std::nan("")}) {
     FamilyModelProto proto = sound;
     proto.set_unknown_factor(value);
-    EXPECT_EQ(Refusal(proto).find(fmt::format("m.pb.unknown_factor: got {}, want from ", value)), 0u)
+    EXPECT_EQ(Refusal(proto).find(fmt::format("m.pb.unknown_factor: got {}, want from ", value)),
+              0u)
         << Refusal(proto);
   }
 }

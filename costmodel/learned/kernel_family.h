@@ -18,10 +18,10 @@ namespace stagecraft {
 // A constant of a structured time, fitted in its logarithm.
 struct Constant {
   const char* name;
-  double value;            // before any fit
-  bool is_fitted = true;   // otherwise it keeps its value
-  double sigma = 0.5;      // of its logarithm among GPU types, as a guess
-  double calibration = 0;  // how far a site's own samples may move its logarithm
+  double value;                     // before any fit
+  bool is_fitted = true;            // otherwise it keeps its value
+  double sigma = 0.5;               // of its logarithm among GPU types, as a guess
+  double calibration = 0;           // how far a site's own samples may move its logarithm
   bool follows_generation = false;  // near generations tell more of it than far ones
 };
 

@@ -21,8 +21,7 @@ Position PositionOf(const Device& device) {
   const double clocks = sms * device.boost_clock_hz;
   const double rate =
       std::max(device.Peak(DType::kFp16).flop_per_s(), device.vector_peak.flop_per_s());
-  return {std::log(rate / clocks),
-          0.5 * std::log(device.memory_bandwidth.bytes_per_s() / clocks),
+  return {std::log(rate / clocks), 0.5 * std::log(device.memory_bandwidth.bytes_per_s() / clocks),
           0.5 * std::log(static_cast<double>(device.l2.count()) / sms), 0.25 * std::log(sms),
           std::log(device.boost_clock_hz)};
 }
@@ -77,8 +76,7 @@ KnownGpus::KnownGpus(const KernelFamily& family, std::span<const FitRow> rows) :
 GpuSetting KnownGpus::SettingOf(const Device& device) const {
   for (const KnownGpu& gpu : gpus_) {
     if (gpu.device != device) continue;
-    return {gpu.constants, gpu.share, gpu.offset, gpu.nearness, true, gpu.residual,
-            gpu.widening};
+    return {gpu.constants, gpu.share, gpu.offset, gpu.nearness, true, gpu.residual, gpu.widening};
   }
   if (gpus_.empty()) return {.constants = StartOf(*family_)};
   return Blend(device);

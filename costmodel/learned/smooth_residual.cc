@@ -72,8 +72,8 @@ SmoothResidual SmoothResidual::FromProto(const SmoothResidualProto& proto,
                                          const std::string& place) {
   SmoothResidual smooth;
   if (proto.points_size() > static_cast<int>(kMostPoints)) {
-    throw InputError(fmt::format("{}.points: got {}, want at most {}", place, proto.points_size(),
-                                 kMostPoints));
+    throw InputError(
+        fmt::format("{}.points: got {}, want at most {}", place, proto.points_size(), kMostPoints));
   }
   for (int i = 0; i < proto.points_size(); ++i) {
     const SmoothResidualProto::Point& point = proto.points(i);
@@ -87,8 +87,8 @@ SmoothResidual SmoothResidual::FromProto(const SmoothResidualProto& proto,
     check("log2_n", point.log2_n(), 0, 64);
     check("log2_k", point.log2_k(), 0, 64);
     check("weight", point.weight(), -kMostWeight, kMostWeight);
-    smooth.points_.push_back({point.log2_batch(), point.log2_m(), point.log2_n(), point.log2_k(),
-                              point.weight()});
+    smooth.points_.push_back(
+        {point.log2_batch(), point.log2_m(), point.log2_n(), point.log2_k(), point.weight()});
   }
   return smooth;
 }

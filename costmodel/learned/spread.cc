@@ -66,7 +66,8 @@ void Spread::LearnUnknown(std::span<const float> features, std::span<const doubl
       std::clamp(kWidening * HeldQuantile(std::move(ratios)), 1.0, kMostUnknownFactor);
 }
 
-std::vector<double> Spread::Of(std::span<const float> features, size_t rows, double nearness) const {
+std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
+                               double nearness) const {
   if (trees_.empty()) return std::vector<double>(rows, kNothingMeasured / kSigmas80);
   std::vector<double> sigmas(rows, 0);
   trees_.AddTo(features, sigmas);

@@ -33,6 +33,15 @@ struct NetworkModel::Factors {
   std::array<Eigen::LDLT<Eigen::MatrixXd>, kRegimes.size()> of;
 };
 
+// What the home site has beyond the prediction without it.
+struct NetworkModel::Home {
+  std::shared_ptr<const NetworkModel> others;  // the model without the home site
+  std::vector<ResidualCurve> residuals;        // of the home site's curves
+  // All curves, in the order of curves_; those of the home site are completed by the prediction
+  // beyond the regimes that were measured.
+  std::vector<TimeCurve> completed;
+};
+
 // The curves that were priced so far. They refer to nothing else, so copies of a model share them.
 class NetworkModel::Prices {
  public:
@@ -96,6 +105,24 @@ void CheckCount(const std::vector<TimeCurve>& curves) {
                                curves.size(), kMostCurves));
 }
 
+// Returns a curve of ratios by regime that goes on where it was not measured: by the prediction and
+// a residual that fades. Its sizes mean nothing.
+TimeCurve Completed(const TimeCurve& curve, const CurveWeights& prior) {
+  constexpr double kLastRegime = 40, kStep = 0.5;
+  ResidualCurve residual{curve, prior.shares.empty() ? 0.0 : 1.0};
+  for (TimeCurve::Knot& knot : residual.curve.knots) knot.ratio -= prior.RatioAtRegime(knot.regime);
+  TimeCurve whole{curve.features, {}};
+  const auto add = [&](double regime) {
+    whole.knots.push_back(
+        {regime, regime, prior.RatioAtRegime(regime) + residual.AtRegime(regime)});
+  };
+  const double first = curve.knots.front().regime, last = curve.knots.back().regime;
+  for (double regime = 0; regime < first; regime += kStep) add(regime);
+  whole.knots.insert(whole.knots.end(), curve.knots.begin(), curve.knots.end());
+  for (double regime = last + kStep; regime <= kLastRegime; regime += kStep) add(regime);
+  return whole;
+}
+
 // A collective of one rank takes no time.
 NetworkEstimate Nothing() { return {}; }
 
@@ -103,12 +130,12 @@ NetworkEstimate Nothing() { return {}; }
 
 NetworkModel::NetworkModel(std::vector<TimeCurve> curves, const std::string& home)
     : curves_(std::move(curves)), prices_(std::make_shared<Prices>()) {
-  TakeHome(home);
   auto factors = std::make_shared<Factors>();
   for (size_t r = 0; r < kRegimes.size() && !curves_.empty(); ++r) {
     factors->of[r].compute(CorrelationsAmong(curves_, kRegimes[r]));
   }
   factors_ = std::move(factors);
+  TakeHome(home);
 }
 
 NetworkModel NetworkModel::Fit(std::span<const NetworkSample> samples, std::span<const int> train) {
@@ -160,6 +187,38 @@ void NetworkModel::TakeHome(const std::string& site) {
     return !site.empty() && curve.features.site == site;
   });
   timing_ = at_home == curves_.end() ? Timing::kCollective : at_home->features.timing;
+  at_home_ = nullptr;
+  if (at_home == curves_.end()) return;
+  auto home = std::make_shared<Home>();
+  home->others = std::make_shared<const NetworkModel>(Without(std::span(&site, 1)));
+  home->completed = curves_;
+  for (TimeCurve& curve : home->completed) {
+    if (curve.features.site != site) continue;
+    const CurveWeights prior = home->others->WeighAnywhere(curve.features);
+    ResidualCurve residual{curve, prior.shares.empty() ? 0.0 : 1.0};
+    for (TimeCurve::Knot& knot : residual.curve.knots) {
+      knot.ratio -= prior.RatioAt(knot.size, knot.regime);
+    }
+    curve = Completed(curve, prior);
+    home->residuals.push_back(std::move(residual));
+  }
+  at_home_ = std::move(home);
+}
+
+CurveWeights NetworkModel::WeighAtHome(const CurveFeatures& target) const {
+  for (const ResidualCurve& residual : at_home_->residuals) {
+    if (residual.curve.features != target) continue;
+    CurveWeights weights = at_home_->others->WeighAnywhere(target);
+    weights.is_elsewhere = false;
+    weights.residual = &residual;
+    weights.variance = 0;
+    return weights;
+  }
+  CurveWeights weights = WeighAt(target);
+  for (CurveWeights::Share& share : weights.shares) {
+    share.curve = &at_home_->completed[static_cast<size_t>(share.curve - curves_.data())];
+  }
+  return weights;
 }
 
 bool NetworkModel::HasSite(const std::string& site) const {
@@ -252,7 +311,9 @@ std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const Op> ops,
     key.features.timing = timing_;
     const auto curve = prices_->FindOrMake(key, [&] {
       return PricedCurve(op, device,
-                         key.is_anywhere ? WeighAnywhere(key.features) : WeighAt(key.features));
+                         key.is_anywhere       ? WeighAnywhere(key.features)
+                         : at_home_ != nullptr ? WeighAtHome(key.features)
+                                               : WeighAt(key.features));
     });
     estimates.push_back(curve->At(op.bytes));
   }

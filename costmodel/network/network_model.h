@@ -4,10 +4,11 @@
 //
 // The formula is NCCL's own model, which chooses algorithm, protocol and channels as NCCL does.
 // Ratios are those of the measured curves, weighted by how similar groups are (Kriging: w = K^-1 k
-// of the correlations, one set for latency and one for bandwidth, blended by the regime). So a
-// measured group is interpolated over size, an unmeasured group of a measured site takes the
-// efficiencies and latencies of the site, and other fabrics take those of the measured fabrics most
-// similar to them.
+// of the correlations, one set for latency and one for bandwidth, blended by the regime). A fabric
+// takes the efficiencies and latencies of the measured fabrics most similar to it. At a site with
+// measurements of its own that is the prediction which these correct: the residuals of its curves
+// are interpolated over size, carried over to similar groups by the same weights, and fade beyond
+// the sizes that were measured.
 //
 // More bytes never take less time, and no time is shorter than the algorithm's bytes take on the
 // busiest link at its nominal bandwidth.
@@ -73,10 +74,12 @@ class NetworkModel {
  private:
   class Prices;
   struct Factors;
+  struct Home;
 
   explicit NetworkModel(std::vector<TimeCurve> curves, const std::string& home = {});
 
   void TakeHome(const std::string& site);
+  CurveWeights WeighAtHome(const CurveFeatures& target) const;
   CurveWeights WeighAt(const CurveFeatures& target) const;
   CurveWeights WeighAnywhere(const CurveFeatures& target) const;
 
@@ -84,6 +87,7 @@ class NetworkModel {
   std::string home_;
   Timing timing_ = Timing::kCollective;     // of home's curves
   std::shared_ptr<const Factors> factors_;  // of the correlations among the curves
+  std::shared_ptr<const Home> at_home_;     // null if no curve is of the home site
   std::shared_ptr<Prices> prices_;
 };
 

@@ -136,6 +136,31 @@ TEST(NetworkModelTest, AModelAtHomePricesAnew) {
 
 // A group that was measured at the home site is interpolated over size, whether its source times
 // collectives or a framework.
+// A hundred sizes of another site say that times are twice the formula's; one row of the home site
+// says three times at one size. That holds there, and fades towards the other site's two.
+TEST(NetworkModelTest, ASitesRowsCorrectThePredictionAndDoNotReplaceIt) {
+  const Fabric fabric = A100s(2, 8);
+  std::vector<NetworkSample> samples = TwiceTheFormula(fabric);
+  for (NetworkSample& sample : samples) sample.site = "there";
+  NetworkSample one = samples[10];  // of 1 MiB
+  one.site = "here";
+  one.time = Duration::Seconds(1.5 * one.time.seconds());
+  samples.push_back(one);
+  const NetworkModel home = NetworkModel::Fit(samples).WithHome("here");
+  const auto ratio = [&](int64_t bytes) {
+    const NetworkEstimate estimate = Predict(home, Sample(bytes, fabric, Duration()));
+    return estimate.estimate.time.seconds() / estimate.choice.time.seconds();
+  };
+  EXPECT_NEAR(ratio(1 << 20), 3, 0.05);
+  EXPECT_GT(ratio(1 << 23), 2.1);
+  EXPECT_LT(ratio(1 << 23), 2.8);
+  EXPECT_NEAR(ratio(1 << 30), 2, 0.1);
+  // With nothing but the formula to fall back on, the row counts at all sizes.
+  const NetworkModel alone = NetworkModel::Fit(std::span(&one, 1)).WithHome("here");
+  const NetworkEstimate far = Predict(alone, Sample(1 << 30, fabric, Duration()));
+  EXPECT_NEAR(far.estimate.time.seconds() / far.choice.time.seconds(), 3, 0.1);
+}
+
 TEST(NetworkModelTest, HomesAreTimedAsTheirMeasurementsAre) {
   std::vector<NetworkSample> samples = TwiceTheFormula(A100s(1, 8));
   for (NetworkSample& sample : samples) sample.timing = Timing::kFramework;

@@ -48,21 +48,31 @@ std::vector<double> Ascending(const std::vector<double>& values) {
   return ascending;
 }
 
+double TowardBandwidth(double regime) { return std::clamp(regime / kLastRegime, 0.0, 1.0); }
+
 }  // namespace
 
 double CurveWeights::RatioAt(double size, double regime) const {
-  const double toward = std::clamp(regime / kLastRegime, 0.0, 1.0);
-  double ratio = 0;
+  const double toward = TowardBandwidth(regime);
+  double ratio = residual == nullptr ? 0 : residual->AtSize(size);
   for (const Share& share : shares) {
-    const double weight = (1 - toward) * share.latency + toward * share.bandwidth;
-    ratio += weight *
+    ratio += share.WeightAt(toward) *
              (share.is_same ? share.curve->RatioAtSize(size) : share.curve->RatioAtRegime(regime));
   }
   return ratio;
 }
 
+double CurveWeights::RatioAtRegime(double regime) const {
+  const double toward = TowardBandwidth(regime);
+  double ratio = residual == nullptr ? 0 : residual->AtRegime(regime);
+  for (const Share& share : shares) {
+    ratio += share.WeightAt(toward) * share.curve->RatioAtRegime(regime);
+  }
+  return ratio;
+}
+
 double CurveWeights::Spread() const {
-  if (shares.empty()) return kSpreadOfFormula;
+  if (shares.empty() && residual == nullptr) return kSpreadOfFormula;
   const double elsewhere = is_elsewhere ? kSpreadOfSites * kSpreadOfSites : 0;
   return std::sqrt(kSpreadOfRuns * kSpreadOfRuns + elsewhere +
                    kSpreadOfGroups * kSpreadOfGroups * variance);
@@ -73,12 +83,11 @@ PricedCurve::PricedCurve(const Op& op, const Device& device, const CurveWeights&
       formula_(op, device, std::nullopt),
       spread_(weights.Spread()),
       basis_(weights.variance < kLearnedVariance ? Basis::kLearned : Basis::kExtrapolated) {
-  if (weights.shares.empty()) basis_ = Basis::kAnalytical;
-  for (const CurveWeights::Share& share : weights.shares) {
-    if (weights.is_elsewhere || !share.is_same) continue;
+  if (weights.shares.empty() && weights.residual == nullptr) basis_ = Basis::kAnalytical;
+  if (weights.residual != nullptr) {
     is_measured_ = true;
-    first_size_ = share.curve->knots.front().size;
-    last_size_ = share.curve->knots.back().size;
+    first_size_ = weights.residual->curve.knots.front().size;
+    last_size_ = weights.residual->curve.knots.back().size;
   }
   for (double size = kFirstSize; size <= kLastSize; size += 1 / kSizesPerOctave) {
     log_seconds_.push_back(std::log(Seconds(size, weights)));
@@ -99,7 +108,7 @@ NetworkEstimate PricedCurve::At(Bytes bytes) const {
   seconds = std::max(seconds, LeastSeconds(bytes, result.choice));
   result.estimate = {.time = Duration::Seconds(seconds),
                      .basis = BasisAt(size),
-                     .spread = spread_,
+                     .spread = SpreadAt(size),
                      .method = result.choice.method};
   return result;
 }
@@ -108,6 +117,14 @@ Basis PricedCurve::BasisAt(double size) const {
   if (!is_measured_) return basis_;
   const bool is_inside = first_size_ <= size && size <= last_size_;
   return is_inside ? Basis::kInterpolated : Basis::kExtrapolated;
+}
+
+// The further from the sizes that were measured, the more the group is like one of another site.
+double PricedCurve::SpreadAt(double size) const {
+  constexpr double kDoublings = 2;
+  if (!is_measured_) return spread_;
+  const double beyond = std::max({0.0, first_size_ - size, size - last_size_});
+  return std::hypot(spread_, kSpreadOfSites * (1 - std::exp(-beyond / kDoublings)));
 }
 
 double PricedCurve::LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const {

@@ -22,14 +22,21 @@ struct CurveWeights {
     const TimeCurve* curve;
     double latency, bandwidth;
     bool is_same;  // the very same group: compared by size, not by regime
+
+    // `toward` is 0 where latency counts alone, and 1 where bandwidth does.
+    double WeightAt(double toward) const { return (1 - toward) * latency + toward * bandwidth; }
   };
 
   // Returns log(measured / formula) at a size and regime.
   double RatioAt(double size, double regime) const;
+  // The same if only the regime is known.
+  double RatioAtRegime(double regime) const;
   // Returns the sigma of the logarithm of a time.
   double Spread() const;
 
   std::vector<Share> shares;
+  // What the group's own measurements at the home site have beyond the shares; null: none.
+  const ResidualCurve* residual = nullptr;
   double variance = 1;        // the part that the curves leave unexplained, in [0, 1]
   bool is_elsewhere = false;  // at none of the measured sites
 };
@@ -46,6 +53,7 @@ class PricedCurve {
   double Seconds(double size, const CurveWeights& weights) const;
   double LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const;
   Basis BasisAt(double size) const;
+  double SpreadAt(double size) const;
 
   Op op_;
   Formula formula_;

@@ -36,6 +36,13 @@ double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at
   return below.ratio + (at - below.*axis) / width * (above.ratio - below.ratio);
 }
 
+// The share of the outermost residual that is left beyond the knots.
+double Faded(const std::vector<Knot>& knots, double Knot::*axis, double at, double trust) {
+  constexpr double kDoublings = 4;
+  const double beyond = std::max({0.0, knots.front().*axis - at, at - knots.back().*axis});
+  return std::exp(-trust * beyond / kDoublings);
+}
+
 // The samples of one quarter of an octave.
 struct Bin {
   double sizes = 0;
@@ -96,6 +103,14 @@ double LogRatio(const NetworkSample& sample, double expected) {
 }
 
 }  // namespace
+
+double ResidualCurve::AtSize(double size) const {
+  return curve.RatioAtSize(size) * Faded(curve.knots, &Knot::size, size, trust);
+}
+
+double ResidualCurve::AtRegime(double regime) const {
+  return curve.RatioAtRegime(regime) * Faded(curve.knots, &Knot::regime, regime, trust);
+}
 
 double TimeCurve::RatioAtSize(double size) const { return Interpolate(knots, &Knot::size, size); }
 

@@ -31,6 +31,18 @@ struct TimeCurve {
   double RatioAtRegime(double regime) const;
 };
 
+// ResidualCurve: what a site's curve has beyond the prediction without that site, knot by knot: its
+// `ratio` is log(measured / predicted).
+struct ResidualCurve {
+  TimeCurve curve;
+  double trust = 1;  // in the prediction, from 0 (there is only the formula) to 1
+
+  // Like those of TimeCurve, but beyond the knots the residual fades within some doublings: the
+  // faster, the more the prediction is trusted.
+  double AtSize(double size) const;
+  double AtRegime(double regime) const;
+};
+
 // Formula: the formula for one collective over one group, as curves use it.
 class Formula {
  public:

@@ -27,8 +27,8 @@ struct SuiteOptions {
 };
 
 // Returns eight GEMMs, in 16 bits if the device has such a rate, that lie in the regimes in which
-// different constants of a cost model decide: the start of a kernel, the memory's rate, the edges of
-// tiles, sums over a split k, stores, and the clock of short and of long kernels.
+// different constants of a cost model decide: the start of a kernel, the memory's rate, the edges
+// of tiles, sums over a split k, stores, and the clock of short and of long kernels.
 std::vector<Op> CalibrationShapes(const Device& device);
 
 // Returns distinct cases, the same for equal options. The CPU of a host has cases of its own.

@@ -131,7 +131,8 @@ std::string NoteOnReferenceNode(const std::string& gpu) {
   const NodeType type = AssumedNode(*entry);
   const double gigabits = type.nic.bandwidth.bytes_per_s() * 8e-9;
   return fmt::format(
-      "the catalogue has no node type with {}: assumed is a node of {} on {} of {:.4g} GB/s per GPU, "
+      "the catalogue has no node type with {}: assumed is a node of {} on {} of {:.4g} GB/s per "
+      "GPU, "
       "with {} network interface{} of {:.4g} Gbit/s; a cluster file can say how it is wired",
       entry->device.id, type.devices, type.wiring == Wiring::kPcie ? "PCIe" : "switched links",
       type.intra.bandwidth.bytes_per_s() * 1e-9, type.nics, type.nics == 1 ? "" : "s", gigabits);

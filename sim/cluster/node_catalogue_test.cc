@@ -113,14 +113,16 @@ TEST(NodeCatalogueTest, EveryGpuOfTheCatalogueHasANodeOrIsAssumedToHaveOne) {
     EXPECT_TRUE(FindErrors(type).empty()) << FindErrors(type)[0];
     EXPECT_EQ(NoteOnReferenceNode(entry.device.id).empty(), !entry.reference_node.empty());
   }
-  EXPECT_EQ(NoteOnReferenceNode("h20-96gb"),
-            "the catalogue has no node type with h20-96gb: assumed is a node of 8 on switched links "
-            "of 450 GB/s per GPU, with 8 network interfaces of 400 Gbit/s; a cluster file can say "
-            "how it is wired");
-  EXPECT_EQ(NoteOnReferenceNode("rtx2080ti"),
-            "the catalogue has no node type with rtx2080ti-11gb: assumed is a node of 8 on PCIe of "
-            "15.75 GB/s per GPU, with 1 network interface of 100 Gbit/s; a cluster file can say how "
-            "it is wired");
+  EXPECT_EQ(
+      NoteOnReferenceNode("h20-96gb"),
+      "the catalogue has no node type with h20-96gb: assumed is a node of 8 on switched links "
+      "of 450 GB/s per GPU, with 8 network interfaces of 400 Gbit/s; a cluster file can say "
+      "how it is wired");
+  EXPECT_EQ(
+      NoteOnReferenceNode("rtx2080ti"),
+      "the catalogue has no node type with rtx2080ti-11gb: assumed is a node of 8 on PCIe of "
+      "15.75 GB/s per GPU, with 1 network interface of 100 Gbit/s; a cluster file can say how "
+      "it is wired");
 }
 
 }  // namespace

@@ -41,10 +41,10 @@ enum Column {
   kWholeCalls,
 };
 constexpr std::string_view kColumns[] = {
-    "kind",    "gpu",    "time_us",   "dtype",    "m",       "n",
-    "k",       "direction", "causal", "use",      "sequences", "kv_batch",
-    "batch",   "bytes",  "kernels",   "spread",   "repeats", "clock_mhz",
-    "watts",   "name",   "split",     "software", "source",  "times_whole_calls"};
+    "kind",  "gpu",       "time_us", "dtype",    "m",         "n",
+    "k",     "direction", "causal",  "use",      "sequences", "kv_batch",
+    "batch", "bytes",     "kernels", "spread",   "repeats",   "clock_mhz",
+    "watts", "name",      "split",   "software", "source",    "times_whole_calls"};
 constexpr int kRequired = kTime + 1;
 // A table of GEMMs has no column for the kind, but needs their sizes.
 constexpr int kRequiredOfGemms = kK + 1 - kGpu;

@@ -190,7 +190,8 @@ TEST(SampleFileTest, LinesInsideQuotesCount) {
 
 TEST(SampleFileTest, BadTablesAreRefusedWithASentence) {
   const std::string wanted =
-      "want those of one of: times of GEMMs, samples, aiconfigurator GEMM, aiconfigurator attention, NeuSight "
+      "want those of one of: times of GEMMs, samples, aiconfigurator GEMM, aiconfigurator "
+      "attention, NeuSight "
       "kernels, Vidur GEMM, Alpa GEMM";
   EXPECT_EQ(ErrorOf(""), "t.csv: got an empty file, want a table with a header line");
   EXPECT_EQ(ErrorOf("a,b\n1,2\n"), "t.csv:1: got the columns \"a,b\", " + wanted);
@@ -293,8 +294,8 @@ TEST(SampleFileTest, TableHoldsNoCollectives) {
 }
 
 TEST(SampleFileTest, SixColumnsAreEnoughForGemms) {
-  const SampleFile file = ParseSamples(
-      "gpu,m,n,k,dtype,time_us\nmy-gpu,128,256,512,bf16,12.5\n", "t.csv");
+  const SampleFile file =
+      ParseSamples("gpu,m,n,k,dtype,time_us\nmy-gpu,128,256,512,bf16,12.5\n", "t.csv");
   EXPECT_EQ(file.format, "times of GEMMs");
   ASSERT_EQ(file.samples.size(), 1u);
   EXPECT_EQ(file.samples[0].op, Op::Gemm(DType::kBf16, 128, 256, 512));
