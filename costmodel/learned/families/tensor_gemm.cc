@@ -182,10 +182,11 @@ class TensorGemm final : public TabledFamily {
     const double sms = device.multiprocessors;
     const double clock = device.boost_clock_hz;
     const double kiloclock = 1e3 / clock;
-    const double rate = AtOnceRate(device, dtype, c) * c[kRate] / sms;
+    const PoweredClocks clocks = Clocks(device, dtype, c);
+    const double flop = FlopPerClock(device, dtype);
+    const double rate = flop * clocks.at_once * c[kRate] / sms;
     const double least_step =
-        c[kLeastStep] *
-        std::pow(FlopPerClock(device, dtype) / sms / kLeastStepWidth, kLeastStepPower);
+        c[kLeastStep] * std::pow(flop / sms / kLeastStepWidth, kLeastStepPower);
     Structure s{};
     s.compute = std::numeric_limits<double>::infinity();
     for (size_t t = 0; t < std::size(kTiles); ++t) {
@@ -212,7 +213,7 @@ class TensorGemm final : public TabledFamily {
         }
       }
     }
-    s.compute = Clocks(device, dtype, c).Slowed(s.compute);
+    s.compute = clocks.Slowed(s.compute);
     const double dram = device.memory_bandwidth.bytes_per_s() *
                         (device.memory_kind == MemoryKind::kGddr ? kGddrEfficiency : 1);
     const double l2 = c[kL2Share] * L2OfOneMultiprocessor(device);
