@@ -57,6 +57,7 @@ TEST(EnumTwinsTest, NumberFormatsAreNumberedAsTheirProtos) {
 
 TEST(EnumTwinsTest, HardwareIsNumberedAsItsProtos) {
   ExpectTwins<Generation, DeviceProto::Generation>();
+  ExpectTwins<MemoryKind, DeviceProto::MemoryKind>();
   ExpectTwins<LinkKind, LinkProto::Kind>();
   ExpectTwins<LinkKind, FabricProto::LinkKind>();
   ExpectTwins<Wiring, NodeTypeProto::Wiring>();
