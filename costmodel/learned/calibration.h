@@ -16,10 +16,11 @@ struct Calibration {
 };
 
 // The constants of the GPU type move as far as the rows justify and Constant::calibration allows,
-// half as far if the type was measured before; so does one factor common to all predictions. At
-// most half of the trees' correction is kept, since another laboratory's library differs; all of it
-// if the type was measured before and the rows agree better with that. `rows` are at least one, all
-// of one device; `prior` is that device's setting.
+// a third as far if the type was measured before; so does one factor common to all predictions. The
+// trees' correction stays as it is. From 50 rows on, what is left of them is smoothed over the sizes
+// of ops (smooth_residual.h). Rows weigh less if they are short, vary between repeats or lie far
+// off. `rows` are at least one, all of one device; `prior` is that device's setting. The spread is
+// left to FamilyModel, which knows it.
 Calibration Calibrate(const KernelFamily& family, const BoostedTrees& trees,
                       const GpuSetting& prior, std::span<const FitRow> rows);
 

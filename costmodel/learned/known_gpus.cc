@@ -43,7 +43,7 @@ double EraOf(Generation generation) {
       return 2.3;
     case Generation::kHopper:
       return 3.3;
-    default:
+    default:  // Blackwell; other vendors' GPUs are most like the newest ones
       return 4;
   }
 }
@@ -87,8 +87,8 @@ GpuSetting KnownGpus::Blend(const Device& device) const {
   GpuSetting setting;
   const size_t count = family_->constants().size();
   std::vector<double> near(count, 0), mean(count, 0);  // logarithms
-  double kin = 0;
-  for (const KnownGpu& gpu : gpus_) kin += KinshipOf(gpu.device, device);
+  double kinship = 0;                                  // of all, so that their parts add up to 1
+  for (const KnownGpu& gpu : gpus_) kinship += KinshipOf(gpu.device, device);
   const double n = static_cast<double>(gpus_.size());
   double sum = 0, share = 0, offset = 0, nearness = 0, closest = 0;
   const Position position = PositionOf(device);
@@ -101,11 +101,11 @@ GpuSetting KnownGpus::Blend(const Device& device) const {
     share += weight * gpu.share;
     offset += weight * gpu.offset;
     nearness += weight * gpu.nearness;
+    const double related = KinshipOf(gpu.device, device) / kinship;
     for (size_t i = 0; i < count; ++i) {
-      near[i] += weight * std::log(gpu.constants[i]);
-      const double part =
-          family_->constants()[i].follows_generation ? KinshipOf(gpu.device, device) / kin : 1 / n;
-      mean[i] += part * std::log(gpu.constants[i]);
+      const double log_constant = std::log(gpu.constants[i]);
+      near[i] += weight * log_constant;
+      mean[i] += (family_->constants()[i].follows_generation ? related : 1 / n) * log_constant;
     }
   }
   const double a = sum > 1e-12 ? closest : 0;

@@ -28,7 +28,7 @@ using Columns = std::span<const std::string_view>;
 using Header = std::span<const std::string>;
 
 std::vector<TableFormat> Formats() {
-  // Of two that fit equally well, the first is taken.
+  // Recognise() takes the first of two formats that fit a header equally well.
   std::vector<TableFormat> formats = {GemmTable(), SampleTable()};
   formats.insert(formats.end(), ThirdPartyTables().begin(), ThirdPartyTables().end());
   return formats;
