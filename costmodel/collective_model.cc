@@ -60,7 +60,7 @@ constexpr double kMicro = 1e-6;
 constexpr double kGiga = 1e9;
 
 double LinkRate(const Link& link, const NcclTuning& tuning, Generation generation) {
-  return link.bandwidth.bytes_per_s() * tuning.EfficiencyOf(link.kind, generation);
+  return link.bandwidth.bytes_per_s() * tuning.EfficiencyOf(link, generation);
 }
 
 Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
@@ -70,8 +70,11 @@ Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
   // A rank alone on its node never uses the links inside.
   const bool has_intra = fabric.nodes == 1 || fabric.ranks_per_node > 1;
   const double intra = has_intra ? LinkRate(fabric.intra, tuning, device.generation) : infinite;
-  const double inter =
-      fabric.nodes > 1 ? LinkRate(fabric.inter, tuning, device.generation) : infinite;
+  double inter = fabric.nodes > 1 ? LinkRate(fabric.inter, tuning, device.generation) : infinite;
+  // Interfaces cannot reach the memory of GPUs that cannot reach each other's either.
+  if (fabric.nodes > 1 && fabric.intra.kind == LinkKind::kHost) {
+    inter = std::min(inter, LinkRate(fabric.intra, tuning, device.generation));
+  }
   const double channel = generation.link_gb_per_s * kGiga;
   const double channels = std::max(1.0, std::ceil(std::min(intra, inter) / channel));
   return {op,

@@ -344,6 +344,23 @@ TEST(HardwareProtoTest, AGpuWithoutATrainingClockKeepsWhatMeasuredGpusKeep) {
   }
 }
 
+TEST(HardwareProtoTest, ANetworkHasTheLatencyOfItsKindUnlessItStatesOne) {
+  LinkProto proto;
+  proto.set_kind(LinkProto::NETWORK);
+  proto.set_bandwidth_gbit_per_s(400);
+  EXPECT_EQ(LinkFromProto(proto, "x").network, NetworkKind::kUnstated);
+  EXPECT_EQ(LinkFromProto(proto, "x").latency, Duration());
+  proto.set_network(LinkProto::EFA);
+  EXPECT_EQ(LinkFromProto(proto, "x").network, NetworkKind::kEfa);
+  EXPECT_EQ(LinkFromProto(proto, "x").latency, UsualLatency(NetworkKind::kEfa));
+  proto.set_latency_ns(0);
+  EXPECT_EQ(LinkFromProto(proto, "x").latency, Duration());
+  EXPECT_EQ(ToProto(LinkFromProto(proto, "x")).network(), LinkProto::EFA);
+  proto.set_kind(LinkProto::PCIE);
+  EXPECT_EQ(ErrorOf([&] { LinkFromProto(proto, "x"); }),
+            "x: network: got EFA, want none for a link of kind PCIE");
+}
+
 TEST(HardwareProtoTest, ALinkTakesOneBandwidthInAnyOfThreeUnits) {
   LinkProto proto;
   proto.set_kind(LinkProto::NETWORK);

@@ -81,6 +81,21 @@ LinkProto::Kind KindToProto(LinkKind kind) {
   return LinkProto::KIND_UNSPECIFIED;
 }
 
+static_assert(static_cast<int>(NetworkKind::kUnstated) == LinkProto::UNSTATED);
+static_assert(static_cast<int>(NetworkKind::kEthernet) == LinkProto::ETHERNET);
+
+NetworkKind NetworkFromProto(LinkProto::Network network, LinkKind kind, const Checker& check) {
+  if (network < LinkProto::UNSTATED || network > LinkProto::ETHERNET) {
+    check.Fail("network", std::to_string(network),
+               "INFINIBAND, ROCE, EFA, SLINGSHOT, OMNI_PATH, CLOUD_TCP or ETHERNET");
+  }
+  if (network != LinkProto::UNSTATED && kind != LinkKind::kNetwork) {
+    check.Fail("network", LinkProto::Network_Name(network),
+               "none for a link of kind " + LinkProto::Kind_Name(KindToProto(kind)));
+  }
+  return static_cast<NetworkKind>(network);
+}
+
 // Reads the one of three fields that is given.
 Bandwidth BandwidthFromProto(const LinkProto& proto, const Checker& check) {
   const double gigabytes = proto.bandwidth_gb_per_s(), gigabits = proto.bandwidth_gbit_per_s();
@@ -176,8 +191,10 @@ Link LinkFromProto(const LinkProto& proto, const std::string& place) {
   const Checker check(place);
   Link link;
   link.kind = KindFromProto(proto.kind(), check);
+  link.network = NetworkFromProto(proto.network(), link.kind, check);
   check.Physical("latency_ns", static_cast<double>(proto.latency_ns()), LatencyRange());
-  link.latency = Duration::Nanoseconds(proto.latency_ns());
+  const bool is_usual = !proto.has_latency_ns() && link.network != NetworkKind::kUnstated;
+  link.latency = is_usual ? UsualLatency(link.network) : Duration::Nanoseconds(proto.latency_ns());
   link.bandwidth = BandwidthFromProto(proto, check);
   return link;
 }
@@ -213,6 +230,7 @@ LinkProto ToProto(const Link& link) {
   proto.set_kind(KindToProto(link.kind));
   proto.set_latency_ns(link.latency.ns());
   proto.set_bandwidth_bytes_per_s(link.bandwidth.bytes_per_s());
+  proto.set_network(static_cast<LinkProto::Network>(link.network));
   return proto;
 }
 

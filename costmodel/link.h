@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "costmodel/network_kind.h"
 #include "costmodel/units.h"
 
 namespace stagecraft {
@@ -14,10 +15,16 @@ const char* Name(LinkKind kind);
 // A one-way link between two endpoints of a cluster.
 struct Link {
   LinkKind kind = LinkKind::kNetwork;
-  Duration latency;     // first bit in to first bit out
-  Bandwidth bandwidth;  // > 0
+  Duration latency;                              // first bit in to first bit out
+  Bandwidth bandwidth;                           // > 0
+  NetworkKind network = NetworkKind::kUnstated;  // if `kind` is kNetwork
   friend bool operator==(const Link&, const Link&) = default;
 };
+
+// Returns the kind of a network link, or the one that its latency suggests if it is not stated.
+inline NetworkKind StatedOrLikely(const Link& link) {
+  return link.network == NetworkKind::kUnstated ? LikelyKind(link.latency) : link.network;
+}
 
 // Fabric: the part of a cluster that one communicator uses, which is enough to price a collective.
 struct Fabric {

@@ -123,7 +123,7 @@ NcclTuning NcclTuningFromProto(const NcclTuningProto& proto, const std::string& 
       FromProto(proto.network_overhead_us(), place + "network_overhead_us");
   ReadGenerations(proto, place, tuning);
   tuning.pcie_efficiency = Share(proto.pcie_efficiency(), place + "pcie_efficiency");
-  tuning.network_efficiency = Share(proto.network_efficiency(), place + "network_efficiency");
+  tuning.host_efficiency = Share(proto.host_efficiency(), place + "host_efficiency");
   tuning.tree_correction = {
       Corrections(proto.tree_correction_ll(), place + "tree_correction_ll"),
       Corrections(proto.tree_correction_ll128(), place + "tree_correction_ll128"),

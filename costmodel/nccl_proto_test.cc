@@ -53,7 +53,7 @@ TEST(NcclProtoTest, TheShippedNumbersAreThoseOfNccl) {
   EXPECT_EQ(hopper.nvls_efficiency, 0.85);
   EXPECT_EQ(tuning.Of(Generation::kAmpere).nvls_efficiency, 0);
   EXPECT_EQ(tuning.pcie_efficiency, 0.762);
-  EXPECT_EQ(tuning.network_efficiency, 0.9);
+  EXPECT_EQ(tuning.host_efficiency, 0.3);
   const auto correction = [&](Protocol protocol) {
     return tuning.tree_correction[static_cast<size_t>(protocol)][5];
   };

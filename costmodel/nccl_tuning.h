@@ -87,15 +87,24 @@ struct NcclTuning {
   std::array<NcclGeneration, kNcclGenerationCount> generation = {};
   // The shares of a link's rate on which NCCL counts.
   double pcie_efficiency = 0;
-  double network_efficiency = 0;
+  double host_efficiency = 0;  // not NCCL's: of PCIe, if messages go through host memory
   // Factors of the bandwidth of trees by message size: one for each doubling from 64 B on.
   std::array<std::array<double, kTreeCorrections>, kProtocolCount> tree_correction = {};
 
   const NcclGeneration& Of(Generation g) const { return generation[NcclRow(g)]; }
-  // The share of a link's nominal bandwidth on which NCCL counts.
-  double EfficiencyOf(LinkKind kind, Generation g) const {
-    if (kind == LinkKind::kNvlink) return Of(g).nvlink_efficiency;
-    return kind == LinkKind::kNetwork ? network_efficiency : pcie_efficiency;
+  // The share of a link's nominal bandwidth that messages get.
+  double EfficiencyOf(const Link& link, Generation g) const {
+    switch (link.kind) {
+      case LinkKind::kNvlink:
+        return Of(g).nvlink_efficiency;
+      case LinkKind::kNetwork:
+        return WireEfficiency(StatedOrLikely(link));
+      case LinkKind::kHost:
+        return host_efficiency;
+      case LinkKind::kPcie:
+        break;
+    }
+    return pcie_efficiency;
   }
   friend bool operator==(const NcclTuning&, const NcclTuning&) = default;
 };

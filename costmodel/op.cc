@@ -185,7 +185,8 @@ std::string Describe(const Op& op) {
 namespace {
 
 void AddLink(const Link& link, TableHash& hash) {
-  hash.Add(static_cast<int64_t>(link.kind)).Add(link.latency.ns());
+  hash.Add(static_cast<int64_t>(link.kind) << 8 | static_cast<int64_t>(link.network));
+  hash.Add(link.latency.ns());
   hash.Add(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
 }
 

@@ -68,6 +68,13 @@ Fabric FabricFromProto(const FabricProto& proto, std::string_view path) {
                           proto.intra_bandwidth_bytes_per_s(), path, "intra");
   fabric.inter = ReadLink(proto.inter_kind(), proto.inter_latency_ns(),
                           proto.inter_bandwidth_bytes_per_s(), path, "inter");
+  if (!proto.inter_network().empty()) {
+    const std::optional<NetworkKind> network = FindNetworkKind(proto.inter_network());
+    if (!network) {
+      Fail(path, "inter_network", "\"" + proto.inter_network() + "\"", "a kind of network");
+    }
+    fabric.inter.network = *network;
+  }
   if (fabric.ranks > fabric.nodes && proto.intra_bandwidth_bytes_per_s() <= 0) {
     Fail(path, "intra_bandwidth_bytes_per_s", proto.intra_bandwidth_bytes_per_s(),
          "> 0 if ranks share a node");
@@ -91,6 +98,9 @@ void WriteFabric(const Fabric& fabric, FabricProto* proto) {
   proto->set_inter_latency_ns(fabric.inter.latency.ns());
   proto->set_inter_bandwidth_bytes_per_s(fabric.inter.bandwidth.bytes_per_s());
   proto->set_nvls(fabric.nvls);
+  if (fabric.inter.network != NetworkKind::kUnstated) {
+    proto->set_inter_network(Name(fabric.inter.network));
+  }
 }
 
 int ReadCount(int64_t least, int64_t most, int64_t value, std::string_view path,

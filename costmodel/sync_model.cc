@@ -56,8 +56,8 @@ Estimate PredictSync(const Op& op, const Device& device, const NcclTuning& tunin
     const CollectiveChoice choice = ChooseCollective(op, device, tuning, only);
     return {.time = choice.time, .spread = kSpread, .method = choice.method};
   }
-  const SyncRates rates = RatesOf(
-      op, [&](const Link& link) { return tuning.EfficiencyOf(link.kind, device.generation); });
+  const SyncRates rates =
+      RatesOf(op, [&](const Link& link) { return tuning.EfficiencyOf(link, device.generation); });
   const Duration moving = Duration::Seconds(SyncSeconds(op, rates));
   return {.time = Latency(op, tuning) + moving,
           .spread = kSpread,

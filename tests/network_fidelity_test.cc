@@ -115,7 +115,7 @@ TEST(NetworkFidelityTest, ReductionsBesideMessagesSlowThem) {
     Duration sum;
     for (TaskId task = 0; task < step.schedule.task_count(); ++task) {
       const Phase phase = step.schedule.tag(task).phase;
-      if (phase != Phase::kSendBackward && phase != Phase::kGradReduce) continue;
+      if (phase != Phase::kSendBackward) continue;
       sum += step.timeline.end(task) - step.timeline.start(task);
     }
     return sum;
@@ -124,11 +124,11 @@ TEST(NetworkFidelityTest, ReductionsBesideMessagesSlowThem) {
   Duration apart;  // the sum of the times of each task alone, by the cost model
   for (TaskId task = 0; task < model.schedule.task_count(); ++task) {
     const Phase phase = model.schedule.tag(task).phase;
-    if (phase != Phase::kSendBackward && phase != Phase::kGradReduce) continue;
+    if (phase != Phase::kSendBackward) continue;
     apart += model.costs.TaskTimes(model.schedule, task).device;
   }
-  EXPECT_GT(sending(model).seconds(), 1.01 * apart.seconds());
-  EXPECT_GT(sending(Simulate(degrees, cluster, kFlow)).seconds(), 1.01 * apart.seconds());
+  EXPECT_GT(sending(model).seconds(), 1.05 * apart.seconds());
+  EXPECT_GT(sending(Simulate(degrees, cluster, kFlow)).seconds(), 1.05 * apart.seconds());
 }
 
 TEST(NetworkFidelityTest, ASlowLinkSlowsItsGroupFromThenOn) {

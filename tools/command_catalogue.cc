@@ -83,7 +83,6 @@ Listing ListGpus() {
 }
 
 Listing ListNodes() {
-  constexpr size_t kNodeName = 32;  // characters that other columns leave of a line
   Listing list;
   list.columns = {{"id", "id"},
                   {"gpu", "GPU"},
@@ -92,7 +91,7 @@ Listing ListNodes() {
                   {"intra_bandwidth_bytes_per_s", "inside\nGB/s", 1e9},
                   {"nics", "NICs"},
                   {"nic_bits_per_s", "NIC\nGbit/s", 1e9},
-                  {"name", "name", 0, kNodeName}};
+                  {"network", "network"}};
   for (const NodeEntry& entry : NodeCatalogue::Embedded().entries()) {
     const NodeType& type = entry.type;
     list.rows.push_back({{"id", type.id},
@@ -102,6 +101,7 @@ Listing ListNodes() {
                          {"intra_bandwidth_bytes_per_s", type.intra.bandwidth.bytes_per_s()},
                          {"nics", type.nics},
                          {"nic_bits_per_s", type.nic.bandwidth.bytes_per_s() * 8},
+                         {"network", Name(type.nic.network)},
                          {"name", entry.name}});
   }
   return list;

@@ -68,7 +68,7 @@ TEST(CommandCatalogueTest, ListsCarryTheirUnits) {
   EXPECT_NE(gpus.out.find("\nh100-sxm5-80gb "), std::string::npos) << gpus.out;
   const Outcome nodes = Call({"nodes"});
   EXPECT_NE(nodes.out.find("\ndgx-h100 "), std::string::npos) << nodes.out;
-  EXPECT_NE(nodes.out.find("  inside  NICs     NIC  name\n"), std::string::npos) << nodes.out;
+  EXPECT_NE(nodes.out.find("  inside  NICs     NIC  network\n"), std::string::npos) << nodes.out;
   EXPECT_NE(nodes.out.find("    GB/s        Gbit/s\n"), std::string::npos) << nodes.out;
   const Outcome models = Call({"models"});
   EXPECT_NE(models.out.find("llama"), std::string::npos) << models.out;

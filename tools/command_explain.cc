@@ -106,6 +106,9 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
                                     {.unfold = flags.unfold, .network = job.network});
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
+  for (std::string& note : flags.cost_model.NotesOnNetworks(job.cluster)) {
+    job.warnings.push_back(std::move(note));
+  }
   for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
     job.warnings.push_back(std::move(warning));
   }

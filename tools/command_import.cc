@@ -68,9 +68,11 @@ struct Format {
 const std::map<std::string, Format>& Formats() {
   static const std::map<std::string, Format> formats = {
       {"nccl-topo",
-       {{"--gpu", "--nic-gbit"}, ReadAndImport<kMostNcclTopologyBytes, ImportNcclTopology>}},
+       {{"--gpu", "--nic-gbit", "--network-kind"},
+        ReadAndImport<kMostNcclTopologyBytes, ImportNcclTopology>}},
       {"smi-topo",
-       {{"--gpu", "--nic-gbit"}, ReadAndImport<kMostSmiTopologyBytes, ImportSmiTopology>}},
+       {{"--gpu", "--nic-gbit", "--network-kind"},
+        ReadAndImport<kMostSmiTopologyBytes, ImportSmiTopology>}},
       {"slurm",
        {{"--gpu", "--node", "--gres", "--oversubscription", "--topology"}, ReadAndImportSlurm}},
       {"k8s",
@@ -161,6 +163,10 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
              "the default one"});
   group.Add("--nic-gbit", values.options.nic_gbit,
             {"<gbit/s>", "Gbit/s of each network interface.", "above 0", "as the catalogue says"});
+  group
+      .Add("--network-kind", values.options.network,
+           {"<kind>", "What the network interfaces speak.", "", "as the input says"})
+      .OneOf(NetworkKindWords());
   group.Add("--oversubscription", values.options.oversubscription,
             {"<x>", "Bandwidth below a leaf switch over the bandwidth above it.", "above 0", "1"});
   group.Add(

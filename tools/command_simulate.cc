@@ -178,6 +178,9 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
       job.plan, job.workload, job.cluster, *model,
       {.unfold = outputs.unfold, .network = job.network, .framework = StackFramework(job.stack)});
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
+  for (std::string& note : cost_model.NotesOnNetworks(job.cluster)) {
+    job.warnings.push_back(std::move(note));
+  }
   AddBasisWarning(step, job);
   for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
     job.warnings.push_back(std::move(warning));

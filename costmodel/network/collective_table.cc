@@ -125,7 +125,9 @@ std::optional<NetworkSample> ReadSample(const CsvRows& row, const MeasuredGroup&
   sample.source = group.place.source;
   const MeasuredNetworks& networks = MeasuredNetworks::Embedded();
   sample.site = networks.Site(group.place);
-  sample.timing = networks.TimesFramework(sample.source) ? Timing::kFramework : Timing::kCollective;
+  sample.timing = networks.TimingOf(sample.source);
+  sample.copies_lists = networks.CopiesLists(sample.source) &&
+                        (kind == OpKind::kAllGather || kind == OpKind::kReduceScatter);
   return sample;
 }
 

@@ -26,14 +26,13 @@ constexpr double kForced = 0.44;
 constexpr double kForcedToItsOwnChoice = 0.07;
 constexpr double kGeneration = 7.8;
 constexpr double kLeavesNode = 3.7;
+constexpr double kNetworkKind = 0.6;    // RDMA of another kind, or sockets over another network
 constexpr double kDoubling = 0.13;      // of the ranks of a node
 constexpr double kDoublingNodes = 0.1;  // up to kMostNodes; beyond, efficiency does not change
 constexpr double kMostNodes = 8;
 constexpr double kDoublingSharing = 0.07;
 constexpr double kDoublingGroups = 0.02;
 constexpr double kDoublingStride = 0.02;
-// InfiniBand and RoCE take a few microseconds, sockets and EFA take longer.
-constexpr Duration kMostRdmaLatency = 10_us;
 // Added in Likeness() between times of a framework's calls and times of collectives alone: other
 // collectives that are timed alike say more.
 constexpr double kFrameworkTiming = 3;
@@ -42,7 +41,7 @@ double Doublings(double a, double b) { return std::abs(std::log2(a / b)); }
 
 bool IsMessage(const CurveFeatures& curve) { return CollectiveOf(curve.kind).IsMessage(); }
 
-bool IsOneNode(const CurveFeatures& curve) { return curve.network == NetworkClass::kNone; }
+bool IsOneNode(const CurveFeatures& curve) { return !curve.network; }
 
 // Whether the links inside nodes are used: a rank alone on its node never uses them.
 bool UsesInside(const CurveFeatures& curve) { return IsOneNode(curve) || curve.ranks_per_node > 1; }
@@ -54,8 +53,10 @@ bool IsUnrelated(const CurveFeatures& a, const CurveFeatures& b) {
   const bool both_cross = IsOneNode(a) == IsOneNode(b);
   if (IsMessage(a) != IsMessage(b) && !(narrow && both_cross)) return true;
   if (IsOneNode(a) || IsOneNode(b)) return false;
-  if (a.network != b.network) return true;
-  return a.network == NetworkClass::kUnstated && a.site != b.site;
+  const bool is_unstated =
+      a.network == NetworkKind::kUnstated || b.network == NetworkKind::kUnstated;
+  if (is_unstated) return a.network != b.network || a.site != b.site;
+  return HasRdma(*a.network) != HasRdma(*b.network);
 }
 
 double OpDistance(const CurveFeatures& a, const CurveFeatures& b) {
@@ -80,6 +81,7 @@ double ShapeDistance(const CurveFeatures& a, const CurveFeatures& b) {
   double distance = OpDistance(a, b) + ForcedDistance(a, b);
   if (a.generation != b.generation) distance += kGeneration;
   if ((a.nodes > 1) != (b.nodes > 1)) distance += kLeavesNode;
+  if (a.network && b.network && a.network != b.network) distance += kNetworkKind;
   distance += kDoubling * Doublings(a.ranks_per_node, b.ranks_per_node);
   distance += kDoublingNodes * Doublings(std::min<double>(a.nodes, kMostNodes),
                                          std::min<double>(b.nodes, kMostNodes));
@@ -109,8 +111,7 @@ CurveFeatures FeaturesOf(const Op& op, const Device& device) {
   features.nodes = op.fabric.nodes;
   features.ranks_per_node = std::max(1, op.fabric.ranks_per_node);
   if (op.fabric.nodes > 1) {
-    features.network =
-        op.fabric.inter.latency <= kMostRdmaLatency ? NetworkClass::kRdma : NetworkClass::kEthernet;
+    features.network = StatedOrLikely(op.fabric.inter);
   }
   return features;
 }
@@ -123,7 +124,7 @@ CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation) {
   features.timing = sample.timing;
   features.forced = sample.forced;
   if (sample.op.fabric.nodes > 1 && !sample.is_network_stated) {
-    features.network = NetworkClass::kUnstated;
+    features.network = NetworkKind::kUnstated;
   }
   features.sharing = sample.sharing;
   features.groups = sample.groups;

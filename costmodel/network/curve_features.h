@@ -10,10 +10,6 @@
 
 namespace stagecraft {
 
-// The network between the nodes: none, one with the latency of RDMA, a slower one, or one that no
-// source states.
-enum class NetworkClass { kNone, kRdma, kEthernet, kUnstated };
-
 struct CurveFeatures {
   std::string site;  // empty: on no measured site
   Timing timing = Timing::kCollective;
@@ -21,7 +17,8 @@ struct CurveFeatures {
   std::optional<Algorithm> forced;
   Generation generation = Generation::kHopper;
   LinkKind intra = LinkKind::kNvlink;
-  NetworkClass network = NetworkClass::kNone;
+  // Between the nodes; nothing on one node. kUnstated: no source says what it was.
+  std::optional<NetworkKind> network;
   int nodes = 1;
   int ranks_per_node = 1;
   int sharing = 1;
@@ -30,7 +27,8 @@ struct CurveFeatures {
   auto operator<=>(const CurveFeatures&) const = default;
 };
 
-// Returns the features of an op that was not measured; `device` gives the generation.
+// Returns the features of an op that was not measured; `device` gives the generation. A network of
+// no stated kind is taken for the one that its latency suggests.
 CurveFeatures FeaturesOf(const Op& op, const Device& device);
 CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation);
 

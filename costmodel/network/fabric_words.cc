@@ -19,8 +19,9 @@ constexpr double kMostBytesPerSecond = 1e16;
 constexpr double kMostNanoseconds = 1e9;
 
 std::string LinkWords(const Link& link) {
-  return fmt::format("{} {} B/s {} ns", Name(link.kind), link.bandwidth.bytes_per_s(),
-                     link.latency.ns());
+  const bool is_stated = link.kind == LinkKind::kNetwork && link.network != NetworkKind::kUnstated;
+  return fmt::format("{} {} B/s {} ns", is_stated ? Name(link.network) : Name(link.kind),
+                     link.bandwidth.bytes_per_s(), link.latency.ns());
 }
 
 bool ReadNumber(std::string_view word, double most, double* value) {
@@ -38,12 +39,16 @@ bool ReadLink(std::string_view words, Link* link) {
       !ReadNumber(parts[3], kMostNanoseconds, &latency) || bandwidth < 1) {
     return false;
   }
+  *link = {LinkKind::kNetwork, Duration::Nanoseconds(static_cast<int64_t>(latency)),
+           Bandwidth(bandwidth)};
   for (const LinkKind kind : kKinds) {
     if (parts[0] != Name(kind)) continue;
-    *link = {kind, Duration::Nanoseconds(static_cast<int64_t>(latency)), Bandwidth(bandwidth)};
+    link->kind = kind;
     return true;
   }
-  return false;
+  const std::optional<NetworkKind> network = FindNetworkKind(parts[0]);
+  link->network = network.value_or(NetworkKind::kUnstated);
+  return link->network != NetworkKind::kUnstated;
 }
 
 }  // namespace

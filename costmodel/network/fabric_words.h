@@ -1,9 +1,9 @@
 // The links of a fabric as words in one field of a table:
 //
-//   "nvlink 300000000000 B/s 600 ns + network 200000000000 B/s 2000 ns + nvls"
+//   "nvlink 300000000000 B/s 600 ns + infiniband 200000000000 B/s 2000 ns + nvls"
 //
 // The first link is Fabric::intra, the second, if any, Fabric::inter. A fabric that is written and
-// read again loses nothing.
+// read again loses nothing. The word of a network is its kind, or "network" if that is not stated.
 #pragma once
 
 #include <string>

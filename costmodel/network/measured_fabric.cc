@@ -94,7 +94,7 @@ std::optional<MeasuredFabric> DescribeMeasured(const MeasuredGroup& group, const
   fabric.nvls = group.gpu.starts_with("h100-sxm") && group.ranks_per_node == 8 && group.nodes == 1;
   if (group.nodes == 1) return measured;
   const MeasuredNetworks& networks = MeasuredNetworks::Embedded();
-  const MeasuredNetworks::Interfaces between = networks.Between(group.place.fabric, row);
+  const MeasuredNetworks::Interfaces between = networks.Between(group.place, row);
   fabric.inter = between.link;
   measured.is_network_stated = between.is_stated;
   measured.sharing = std::max(1, networks.SharingDevices(group.place) / group.ranks_per_node);

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "costmodel/check.h"
+#include "costmodel/network/network_words.h"
 #include "costmodel/proto_file.h"
 #include "data/embedded.h"
 #include "proto/measured_networks.pb.h"
@@ -18,6 +20,8 @@ constexpr std::string_view kPlus = " + ";
 constexpr int64_t kMostLatencyNs = 1'000'000'000;
 constexpr double kMostBandwidth = 1e16;  // bytes a second
 constexpr int kMostDevices = 1024;
+
+static_assert(static_cast<int>(Timing::kFramework) == CollectiveSourceProto::FRAMEWORK);
 
 void CheckOrigin(const std::string& origin, const std::string& place) {
   if (origin.empty()) throw InputError(place + ".origin: got none, want a document or a reason");
@@ -47,6 +51,14 @@ const std::string* Column(const MeasuredPlace& place, const std::string& name) {
   return nullptr;
 }
 
+// Returns the kind of network that a file names, if it names one.
+std::optional<NetworkKind> ReadKind(const std::string& word, const std::string& place) {
+  if (word.empty()) return std::nullopt;
+  if (const std::optional<NetworkKind> kind = FindNetworkKind(word)) return kind;
+  throw InputError(fmt::format(
+      "{}.kind: got \"{}\", want a kind of network, such as infiniband or cloud-tcp", place, word));
+}
+
 MeasuredNetworks::Interfaces ReadInterfaces(const NetworkWordsProto& proto,
                                             const std::string& place) {
   CheckOrigin(proto.origin(), place);
@@ -58,7 +70,8 @@ MeasuredNetworks::Interfaces ReadInterfaces(const NetworkWordsProto& proto,
   if (!(bandwidth > 0 && bandwidth <= kMostBandwidth)) {
     throw InputError(fmt::format("{}.bandwidth_bytes_per_s: got {}, want > 0", place, bandwidth));
   }
-  return {{LinkKind::kNetwork, Duration::Nanoseconds(proto.latency_ns()), Bandwidth(bandwidth)},
+  return {{LinkKind::kNetwork, Duration::Nanoseconds(proto.latency_ns()), Bandwidth(bandwidth),
+           ReadKind(proto.kind(), place).value_or(NetworkKind::kUnstated)},
           !proto.is_unknown()};
 }
 
@@ -89,7 +102,8 @@ MeasuredNetworks MeasuredNetworks::Parse(const std::string& text, const std::str
     CheckOrigin(node.origin(), place);
     table.nodes_.push_back({node.fabric(), node.node_id(),
                             CheckCount(node.links_of_pair(), place + ".links_of_pair"),
-                            CheckCount(node.sharing_devices(), place + ".sharing_devices")});
+                            CheckCount(node.sharing_devices(), place + ".sharing_devices"),
+                            ReadKind(node.kind(), place)});
   }
   for (int i = 0; i < proto.sources_size(); ++i) {
     const std::string place = fmt::format("{}: sources[{}]", name, i);
@@ -100,7 +114,9 @@ MeasuredNetworks MeasuredNetworks::Parse(const std::string& text, const std::str
       throw InputError(fmt::format(
           "{}.site: got \"{}\", want one of source, system, fabric, library", place, column));
     }
-    const Source read = {source.times_framework(), {source.site().begin(), source.site().end()}};
+    const Source read = {static_cast<Timing>(source.timing()),
+                         source.copies_lists(),
+                         {source.site().begin(), source.site().end()}};
     if (!table.sources_.emplace(source.source(), read).second) {
       throw InputError(
           fmt::format("{}.source: got \"{}\" twice, want it once", place, source.source()));
@@ -114,17 +130,30 @@ const MeasuredNetworks& MeasuredNetworks::Embedded() {
   return table;
 }
 
-MeasuredNetworks::Interfaces MeasuredNetworks::Between(const std::string& fabric,
+MeasuredNetworks::Interfaces MeasuredNetworks::Between(const MeasuredPlace& place,
+                                                       const std::string& row) const {
+  Interfaces interfaces = ByWords(place.fabric, row);
+  for (const Node& node : nodes_) {
+    if (!node.network || !node.Holds(place)) continue;
+    interfaces.link.network = *node.network;
+    break;
+  }
+  return interfaces;
+}
+
+MeasuredNetworks::Interfaces MeasuredNetworks::ByWords(const std::string& fabric,
                                                        const std::string& row) const {
   for (const std::string& part : Parts(fabric)) {
     const auto found = networks_.find(part);
     if (found != networks_.end()) return found->second;
+    if (const std::optional<Link> link = ParseNetworkWords(part)) return {*link};
   }
   std::vector<std::string> known;
   for (const auto& [name, interfaces] : networks_) known.push_back("\"" + name + "\"");
   throw InputError(fmt::format(
       "{}: fabric: got \"{}\", which names no known network between the nodes, want one of {} in "
-      "it, or links as numbers (KIND NUMBER B/s NUMBER ns + network NUMBER B/s NUMBER ns)",
+      "it, a kind and a rate (8x400G InfiniBand, 4x100G EFA, 25GbE), or links as numbers (KIND "
+      "NUMBER B/s NUMBER ns + network NUMBER B/s NUMBER ns)",
       row, fabric, fmt::join(known, ", ")));
 }
 
@@ -142,9 +171,14 @@ int MeasuredNetworks::SharingDevices(const MeasuredPlace& place) const {
   return 0;
 }
 
-bool MeasuredNetworks::TimesFramework(std::string_view source) const {
+Timing MeasuredNetworks::TimingOf(std::string_view source) const {
   const auto found = sources_.find(source);
-  return found != sources_.end() && found->second.times_framework;
+  return found == sources_.end() ? Timing::kCollective : found->second.timing;
+}
+
+bool MeasuredNetworks::CopiesLists(std::string_view source) const {
+  const auto found = sources_.find(source);
+  return found != sources_.end() && found->second.copies_lists;
 }
 
 // NCCL's version is part of the site if it is stated: "nccl-2.27.3", not "nccl".

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "costmodel/link.h"
+#include "costmodel/network/network_sample.h"
 
 namespace stagecraft {
 
@@ -30,9 +32,10 @@ class MeasuredNetworks {
   // Reads a MeasuredNetworksProto in text format. Throws an InputError that begins with `name`.
   static MeasuredNetworks Parse(const std::string& text, const std::string& name);
 
-  // Returns the network between the nodes, by the first part of `fabric` that is known; " + "
-  // separates parts. Throws an InputError that begins with `row` if none is known.
-  Interfaces Between(const std::string& fabric, const std::string& row) const;
+  // Returns the network between the nodes, by the first part of `place.fabric` that is known or
+  // that network_words.h understands; " + " separates parts. Its kind may follow from the node.
+  // Throws an InputError that begins with `row` if none is known.
+  Interfaces Between(const MeasuredPlace& place, const std::string& row) const;
 
   // Returns how many NVLinks join the two ranks of a group; 0 if it is not known.
   int LinksOfPair(const MeasuredPlace& place) const;
@@ -40,19 +43,26 @@ class MeasuredNetworks {
   // node; 0 if groups run alone.
   int SharingDevices(const MeasuredPlace& place) const;
 
-  // Whether a source times a framework's call rather than the collective alone.
-  bool TimesFramework(std::string_view source) const;
+  // What a source times; the collective alone if nothing is known of the source.
+  Timing TimingOf(std::string_view source) const;
+  // Whether a source's all-gathers and reduce-scatters copy between a list of tensors and a flat
+  // buffer.
+  bool CopiesLists(std::string_view source) const;
   // Returns the site of a row: machines, network and software that are one.
   std::string Site(const MeasuredPlace& place) const;
 
  private:
+  Interfaces ByWords(const std::string& fabric, const std::string& row) const;
+
   struct Node {
     std::string fabric, node;  // empty: any
     int links_of_pair = 0, sharing_devices = 0;
+    std::optional<NetworkKind> network;
     bool Holds(const MeasuredPlace& place) const;
   };
   struct Source {
-    bool times_framework = false;
+    Timing timing = Timing::kCollective;
+    bool copies_lists = false;
     std::vector<std::string> site;  // columns
   };
 

@@ -65,7 +65,7 @@ class NetworkAccuracyTest : public testing::Test {
 TEST_F(NetworkAccuracyTest, CorrelationsOfMeasuredCurvesHaveNoNegativeEigenvalue) {
   std::vector<int> all(samples_.size());
   std::iota(all.begin(), all.end(), 0);
-  const std::vector<TimeCurve> curves = MakeCurves(samples_, all);
+  const std::vector<TimeCurve> curves = MakeCurves(samples_, all, Harnesses());
   const auto n = static_cast<Eigen::Index>(curves.size());
   for (const Regime regime : {Regime::kLatency, Regime::kBandwidth}) {
     const auto correlations = Eigen::MatrixXd::NullaryExpr(n, n, [&](auto i, auto j) {

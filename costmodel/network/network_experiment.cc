@@ -35,7 +35,9 @@ Predictions Simulated(const NetworkModel& network, std::span<const NetworkSample
     const std::vector<Estimate> estimates = model.Predict(ops, device);
     for (size_t i = 0; i < indices.size(); ++i) {
       const Duration formula = ChooseCollective(ops[i], device, EmbeddedNcclTuning()).time;
-      predictions.push_back({indices[i], estimates[i].time, formula, estimates[i].spread});
+      const Duration harness = network.harnesses().Of(samples[indices[i]]);
+      predictions.push_back(
+          {indices[i], estimates[i].time + harness, formula, estimates[i].spread});
     }
   }
   return predictions;

@@ -128,8 +128,11 @@ NetworkEstimate Nothing() { return {}; }
 
 }  // namespace
 
-NetworkModel::NetworkModel(std::vector<TimeCurve> curves, const std::string& home)
-    : curves_(std::move(curves)), prices_(std::make_shared<Prices>()) {
+NetworkModel::NetworkModel(std::vector<TimeCurve> curves, Harnesses harnesses,
+                           const std::string& home)
+    : curves_(std::move(curves)),
+      harnesses_(std::move(harnesses)),
+      prices_(std::make_shared<Prices>()) {
   auto factors = std::make_shared<Factors>();
   for (size_t r = 0; r < kRegimes.size() && !curves_.empty(); ++r) {
     factors->of[r].compute(CorrelationsAmong(curves_, kRegimes[r]));
@@ -139,9 +142,10 @@ NetworkModel::NetworkModel(std::vector<TimeCurve> curves, const std::string& hom
 }
 
 NetworkModel NetworkModel::Fit(std::span<const NetworkSample> samples, std::span<const int> train) {
-  std::vector<TimeCurve> curves = MakeCurves(samples, train);
+  Harnesses harnesses = Harnesses::Estimate(samples, train);
+  std::vector<TimeCurve> curves = MakeCurves(samples, train, harnesses);
   CheckCount(curves);
-  return NetworkModel(std::move(curves));
+  return NetworkModel(std::move(curves), std::move(harnesses));
 }
 
 NetworkModel NetworkModel::Fit(std::span<const NetworkSample> samples) {
@@ -155,11 +159,12 @@ NetworkModel NetworkModel::With(std::span<const NetworkSample> samples) const {
   for (const TimeCurve& curve : curves_) curves[curve.features] = curve;
   std::vector<int> all(samples.size());
   std::iota(all.begin(), all.end(), 0);
-  for (TimeCurve& curve : MakeCurves(samples, all)) curves[curve.features] = std::move(curve);
+  for (TimeCurve& curve : MakeCurves(samples, all, harnesses_))
+    curves[curve.features] = std::move(curve);
   std::vector<TimeCurve> list;
   for (auto& [features, curve] : curves) list.push_back(std::move(curve));
   CheckCount(list);
-  return NetworkModel(std::move(list), home_);
+  return NetworkModel(std::move(list), harnesses_, home_);
 }
 
 NetworkModel NetworkModel::WithHome(const std::string& site) const {
@@ -177,7 +182,7 @@ NetworkModel NetworkModel::Without(std::span<const std::string> sites) const {
   for (const TimeCurve& curve : curves_) {
     if (is_left(curve.features.site)) left.push_back(curve);
   }
-  return NetworkModel(std::move(left), is_left(home_) ? home_ : "");
+  return NetworkModel(std::move(left), harnesses_, is_left(home_) ? home_ : "");
 }
 
 // Ops are timed like the measurements of the home site, which are all timed alike.
@@ -224,6 +229,11 @@ CurveWeights NetworkModel::WeighAtHome(const CurveFeatures& target) const {
 bool NetworkModel::HasSite(const std::string& site) const {
   return std::any_of(curves_.begin(), curves_.end(),
                      [&](const TimeCurve& curve) { return curve.features.site == site; });
+}
+
+bool NetworkModel::HasNetwork(NetworkKind kind) const {
+  return std::any_of(curves_.begin(), curves_.end(),
+                     [&](const TimeCurve& curve) { return curve.features.network == kind; });
 }
 
 size_t NetworkModel::priced() const { return prices_->count(); }
@@ -296,6 +306,21 @@ CurveWeights NetworkModel::WeighAnywhere(const CurveFeatures& target) const {
   return weights;
 }
 
+CurveWeights NetworkModel::Weigh(const Op& op, const CurveFeatures& target) const {
+  CurveWeights weights = home_.empty()         ? WeighAnywhere(target)
+                         : at_home_ != nullptr ? WeighAtHome(target)
+                                               : WeighAt(target);
+  if (!target.network || weights.residual != nullptr) return weights;
+  // What the home site measured is its network, whether or not the kind is stated.
+  const bool is_stated = op.fabric.inter.network != NetworkKind::kUnstated;
+  weights.is_network_known =
+      std::any_of(curves_.begin(), curves_.end(), [&](const TimeCurve& curve) {
+        const bool is_home = !home_.empty() && curve.features.site == home_;
+        return curve.features.network == target.network && (is_stated || is_home);
+      });
+  return weights;
+}
+
 std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const Op> ops,
                                                    const Device& device) const {
   std::vector<NetworkEstimate> estimates;
@@ -309,12 +334,8 @@ std::vector<NetworkEstimate> NetworkModel::Predict(std::span<const Op> ops,
     Prices::Key key = {FeaturesOf(op, device), op.fabric, home_.empty()};
     key.features.site = home_;
     key.features.timing = timing_;
-    const auto curve = prices_->FindOrMake(key, [&] {
-      return PricedCurve(op, device,
-                         key.is_anywhere       ? WeighAnywhere(key.features)
-                         : at_home_ != nullptr ? WeighAtHome(key.features)
-                                               : WeighAt(key.features));
-    });
+    const auto curve =
+        prices_->FindOrMake(key, [&] { return PricedCurve(op, device, Weigh(op, key.features)); });
     estimates.push_back(curve->At(op.bytes));
   }
   return estimates;

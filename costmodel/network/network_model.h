@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/network/harness.h"
 #include "costmodel/network/network_sample.h"
 #include "costmodel/network/priced_curve.h"
 #include "costmodel/network/time_curve.h"
@@ -52,7 +53,12 @@ class NetworkModel {
   // A copy without the curves of these sites. It has no home site if that was one of them.
   NetworkModel Without(std::span<const std::string> sites) const;
 
+  // What the sources of the samples add to NCCL's times; no prediction has it.
+  const Harnesses& harnesses() const { return harnesses_; }
+
   size_t curves() const { return curves_.size(); }
+  // Whether some of the curves cross a network of this kind.
+  bool HasNetwork(NetworkKind kind) const;
   // Whether some of the curves were measured at this site.
   bool HasSite(const std::string& site) const;
 
@@ -76,14 +82,16 @@ class NetworkModel {
   struct Factors;
   struct Home;
 
-  explicit NetworkModel(std::vector<TimeCurve> curves, const std::string& home = {});
+  NetworkModel(std::vector<TimeCurve> curves, Harnesses harnesses, const std::string& home = {});
 
   void TakeHome(const std::string& site);
+  CurveWeights Weigh(const Op& op, const CurveFeatures& target) const;
   CurveWeights WeighAtHome(const CurveFeatures& target) const;
   CurveWeights WeighAt(const CurveFeatures& target) const;
   CurveWeights WeighAnywhere(const CurveFeatures& target) const;
 
   std::vector<TimeCurve> curves_;
+  Harnesses harnesses_;
   std::string home_;
   Timing timing_ = Timing::kCollective;     // of home's curves
   std::shared_ptr<const Factors> factors_;  // of the correlations among the curves

@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kSchema = 2;
+constexpr int kSchema = 3;
 constexpr int kMostRanks = 1 << 24;
 // A knot's size is a binary logarithm of bytes, at most that of 2^63 bytes. A regime is a number
 // of doublings of a time; no more than 64 fit between the shortest and the longest time.
@@ -26,7 +26,7 @@ constexpr double kMostRegime = 64;
 constexpr std::string_view kBinarySchema = "\x90\x03";
 constexpr std::string_view kBinaryCurves = "\x9a\x03";
 
-constexpr const char* kNetworks[] = {"none", "rdma", "ethernet", "unstated"};
+constexpr const char* kNoNetwork = "none";  // between nodes, of a group on one
 
 // Returns the value of this name of an enum with values from 0 to count - 1.
 template <typename Enum>
@@ -43,17 +43,18 @@ int Positive(int value, const std::string& path, const char* field) {
   throw InputError(fmt::format("{}.{}: got {}, want 1 to {}", path, field, value, kMostRanks));
 }
 
-NetworkClass ReadNetwork(const std::string& text, const std::string& path) {
-  const auto found = std::find(std::begin(kNetworks), std::end(kNetworks), text);
-  if (found != std::end(kNetworks)) return static_cast<NetworkClass>(found - std::begin(kNetworks));
-  throw InputError(
-      fmt::format("{}.network: got \"{}\", want none, rdma, ethernet or unstated", path, text));
+std::optional<NetworkKind> ReadNetwork(const std::string& text, const std::string& path) {
+  if (text == kNoNetwork) return std::nullopt;
+  if (const std::optional<NetworkKind> kind = FindNetworkKind(text)) return kind;
+  throw InputError(fmt::format(
+      "{}.network: got \"{}\", want none or a kind of network, such as infiniband", path, text));
 }
 
 CurveFeatures ReadFeatures(const TimeCurveProto& proto, const std::string& path) {
   CurveFeatures features;
   features.site = proto.site();
-  features.timing = proto.is_framework() ? Timing::kFramework : Timing::kCollective;
+  features.timing =
+      ByName<Timing>(proto.timing(), static_cast<int>(Timing::kFramework) + 1, path, "timing");
   features.kind = ByName<OpKind>(proto.op(), kOpKindCount, path, "op");
   if (!IsCollective(features.kind)) {
     throw InputError(fmt::format("{}.op: got \"{}\", want a collective", path, proto.op()));
@@ -109,6 +110,24 @@ TimeCurve ReadCurve(const TimeCurveProto& proto, const std::string& path) {
   return curve;
 }
 
+constexpr int64_t kMostHarnessNs = 1'000'000'000;
+
+Harnesses ReadHarnesses(const NetworkModelProto& proto, const std::string& name) {
+  std::map<Harnesses::Key, HarnessTime> times;
+  for (int i = 0; i < proto.harnesses_size(); ++i) {
+    const HarnessTimeProto& harness = proto.harnesses(i);
+    const std::string path = fmt::format("{}: harnesses[{}]", name, i);
+    const auto time = [&](int64_t ns, const char* field) {
+      if (ns >= 0 && ns <= kMostHarnessNs) return Duration::Nanoseconds(ns);
+      throw InputError(fmt::format("{}.{}: got {}, want 0 to {}", path, field, ns, kMostHarnessNs));
+    };
+    const OpKind kind = ByName<OpKind>(harness.op(), kOpKindCount, path, "op");
+    times[{harness.source(), kind}] = {time(harness.call_ns(), "call_ns"),
+                                       time(harness.rank_ns(), "rank_ns")};
+  }
+  return Harnesses(std::move(times));
+}
+
 // Whether a text has `key` before a colon or brace.
 bool HasKey(std::string_view text, std::string_view key) {
   for (size_t at = 0; (at = text.find(key, at)) != text.npos; at += key.size()) {
@@ -141,23 +160,30 @@ NetworkModel NetworkModel::FromProto(const NetworkModelProto& proto, const std::
     throw InputError(
         fmt::format("{}: home: got \"{}\", want the site of some curve", name, proto.home()));
   }
-  return NetworkModel(std::move(curves), proto.home());
+  return NetworkModel(std::move(curves), ReadHarnesses(proto, name), proto.home());
 }
 
 NetworkModelProto NetworkModel::ToProto() const {
   NetworkModelProto proto;
   proto.set_schema(kSchema);
   proto.set_home(home_);
+  for (const auto& [key, time] : harnesses_.times()) {
+    HarnessTimeProto& to = *proto.add_harnesses();
+    to.set_source(key.first);
+    to.set_op(Name(key.second));
+    to.set_call_ns(time.call.ns());
+    to.set_rank_ns(time.rank.ns());
+  }
   for (const TimeCurve& curve : curves_) {
     TimeCurveProto& to = *proto.add_curves();
     const CurveFeatures& features = curve.features;
     to.set_site(features.site);
-    to.set_is_framework(features.timing == Timing::kFramework);
+    to.set_timing(Name(features.timing));
     to.set_op(Name(features.kind));
     if (features.forced) to.set_forced(Name(*features.forced));
     to.set_generation(Name(features.generation));
     to.set_intra(Name(features.intra));
-    to.set_network(kNetworks[static_cast<int>(features.network)]);
+    to.set_network(features.network ? Name(*features.network) : kNoNetwork);
     to.set_nodes(features.nodes);
     to.set_ranks_per_node(features.ranks_per_node);
     to.set_sharing(features.sharing);

@@ -170,6 +170,52 @@ TEST(NetworkModelTest, HomesAreTimedAsTheirMeasurementsAre) {
   }
 }
 
+// Half of what lies in an interval of 80 %, as a factor each way.
+double FactorOf(const NetworkModel& model, const NetworkSample& sample) {
+  return std::exp(1.2816 * Predict(model, sample).estimate.spread);
+}
+
+TEST(NetworkModelTest, KindsOfNetworksThatNobodyMeasuredHaveWideIntervals) {
+  Fabric fabric = A100s(2, 8);
+  fabric.inter.network = NetworkKind::kInfiniband;
+  NetworkModel model = NetworkModel::Fit(TwiceTheFormula(fabric));
+  EXPECT_TRUE(model.HasNetwork(NetworkKind::kInfiniband));
+  EXPECT_FALSE(model.HasNetwork(NetworkKind::kRoce));
+  const auto on = [&](NetworkKind kind) {
+    fabric.inter.network = kind;
+    return Sample(1 << 28, fabric, Duration());
+  };
+  EXPECT_LT(FactorOf(model, on(NetworkKind::kInfiniband)), 1.4);
+  EXPECT_GE(FactorOf(model, on(NetworkKind::kRoce)), 1.5);
+  EXPECT_GE(FactorOf(model, on(NetworkKind::kUnstated)), 1.5);
+  EXPECT_GE(FactorOf(model, on(NetworkKind::kCloudTcp)), 1.5);
+  // RDMA of another kind is slowed like the kind that was measured; sockets have nothing in common.
+  const auto ratio = [&](NetworkKind kind) {
+    const NetworkEstimate estimate = Predict(model, on(kind));
+    return estimate.estimate.time.seconds() / estimate.choice.time.seconds();
+  };
+  EXPECT_NEAR(ratio(NetworkKind::kInfiniband), 2, 0.2);
+  EXPECT_GT(ratio(NetworkKind::kRoce), 1.3);
+  EXPECT_NEAR(ratio(NetworkKind::kCloudTcp), 1, 0.01);
+  // The home site's network is known whether or not its kind is stated.
+  model = model.WithHome("here");
+  EXPECT_LT(FactorOf(model, on(NetworkKind::kUnstated)), 1.4);
+}
+
+TEST(NetworkModelTest, LargerMessagesThanWereMeasuredCostWhatTheLastBytesDid) {
+  const Fabric fabric = A100s(1, 8);
+  std::vector<NetworkSample> samples;
+  for (NetworkSample sample : TwiceTheFormula(fabric)) {
+    if (sample.op.bytes > Bytes(1 << 24)) break;
+    // A start of a tenth of a millisecond, and bytes at the formula's rate.
+    sample.time = Duration::Nanoseconds(sample.time.ns() / 2) + 100_us;
+    samples.push_back(sample);
+  }
+  const NetworkModel model = NetworkModel::Fit(samples);
+  const NetworkEstimate far = Predict(model, Sample(1 << 30, fabric, Duration()));
+  EXPECT_NEAR(far.estimate.time.seconds() / far.choice.time.seconds(), 1, 0.15);
+}
+
 TEST(NetworkModelTest, WhatIsKeptOfPricesHasABoundThatChangesNoPrice) {
   const NetworkModel model = NetworkModel::Fit({});
   std::vector<Op> ops;

@@ -6,6 +6,11 @@
 
 namespace stagecraft {
 
+const char* Name(Timing timing) {
+  constexpr const char* kNames[] = {"collective", "kernel", "framework"};
+  return kNames[static_cast<int>(timing)];
+}
+
 Bandwidth BusBandwidth(const Op& op, Duration time) {
   const double factor = CollectiveOf(op.kind).BusFactor(op.fabric.ranks);
   return Bandwidth(factor * static_cast<double>(op.bytes.count()) / time.seconds());

@@ -10,9 +10,10 @@
 
 namespace stagecraft {
 
-// What was timed. Inside a framework every time contains the host's launch, and lists of tensors
-// are copied to flat buffers; nccl-tests and profilers of kernels see the collective alone.
-enum class Timing { kCollective, kFramework };
+// What was timed: the collective, as by nccl-tests; its kernel, by a profiler inside a framework;
+// or a framework's call, which contains the host's launch.
+enum class Timing { kCollective, kKernel, kFramework };
+const char* Name(Timing timing);
 
 struct NetworkSample {
   Op op;             // a collective; its fabric is nominal, this group's share of it
@@ -20,6 +21,7 @@ struct NetworkSample {
   std::string node;  // id in the node catalogue; empty: not in it
   std::string site;  // machines, network and software that are one: their times can be compared
   Timing timing = Timing::kCollective;
+  bool copies_lists = false;  // whether the time has copies between a list and a flat buffer
   // False if no source says what joins the nodes: `inter` is then a guess that bounds nothing.
   bool is_network_stated = true;
   // How many groups ran at the same time, with consecutive ranks `stride` apart in the order of the

@@ -81,7 +81,8 @@ TEST(CollectiveTableTest, GpusInSlotsHaveNoMeshAndInterfacesAreCounted) {
           .samples;
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_EQ(samples[0].op.fabric.intra, (Link{LinkKind::kPcie, 1_us, Bandwidth(15.75e9)}));
-  EXPECT_EQ(samples[0].op.fabric.inter, (Link{LinkKind::kNetwork, 25_us, Bandwidth(6.25e9)}));
+  EXPECT_EQ(samples[0].op.fabric.inter,
+            (Link{LinkKind::kNetwork, 25_us, Bandwidth(6.25e9), NetworkKind::kEthernet}));
 }
 
 TEST(CollectiveTableTest, RowsThatAreNoMeasurementsArePassedOver) {
@@ -219,7 +220,7 @@ std::string TwoNodes(const std::string& words) {
 // whatever other words are beside them.
 TEST(CollectiveTableTest, UnknownNetworksBetweenNodesAreRefused) {
   for (const std::string network :
-       {"", "PCIe4", "NVLink3/NVSwitch", "unknown", "400G", "Slingshot", "110GbE", "IB100G-ish"}) {
+       {"", "PCIe4", "NVLink3/NVSwitch", "unknown", "400G", "Slingshot", "fast Ethernet", "IB"}) {
     for (const std::string inside : {"", "NVLink3/NVSwitch + ", "a + b + "}) {
       const std::string words = inside + network;
       const std::string error = ErrorOf([&] { Parse(TwoNodes(words)); });
@@ -238,6 +239,7 @@ TEST(CollectiveTableTest, ANetworkThatItsTableCallsUnknownIsMarked) {
   EXPECT_FALSE(is_stated("NVLink3/NVSwitch + unknown inter-node network"));
   EXPECT_TRUE(is_stated("NVLink3/NVSwitch + 8x200G HDR InfiniBand"));
   EXPECT_TRUE(is_stated("10GbE"));
+  EXPECT_TRUE(is_stated("NVLink3/NVSwitch + 4x100G EFA"));
 }
 
 // Facts about sources are data: for a source that is not in the table, the columns alone count.
@@ -261,6 +263,9 @@ TEST(MeasuredNetworksTest, BadTablesSayWhere) {
        "t: networks[0].origin: got none, want a document or a reason"},
       {"networks { words: \"a\" origin: \"b\" }",
        "t: networks[0].bandwidth_bytes_per_s: got 0, want > 0"},
+      {"networks { words: \"a\" bandwidth_bytes_per_s: 1 kind: \"token ring\" origin: \"b\" }",
+       "t: networks[0].kind: got \"token ring\", want a kind of network, such as infiniband or "
+       "cloud-tcp"},
       {"nodes { links_of_pair: 1 }", "t: nodes[0].origin: got none, want a document or a reason"},
       {"nodes { links_of_pair: -1 origin: \"b\" }",
        "t: nodes[0].links_of_pair: got -1, want 0 to 1024"},

@@ -11,12 +11,19 @@ namespace {
 constexpr double kLastRegime = 11;
 
 // Spreads of the logarithm of a time: of repeated runs, of groups that have something in common, of
-// sites, and of the formula for groups unlike all measured ones. From the residuals of the splits
+// sites, and of the formula for groups unlike all measured ones. Where latency counts, software and
+// hosts differ; where bandwidth counts, they hardly do. From the residuals of the splits
 // (docs/cost-model.md).
+struct Spreads {
+  double latency, bandwidth;
+  double At(double toward) const { return (1 - toward) * latency + toward * bandwidth; }
+};
 constexpr double kSpreadOfRuns = 0.06;
-constexpr double kSpreadOfGroups = 0.5;
-constexpr double kSpreadOfSites = 0.2;
-constexpr double kSpreadOfFormula = 0.6;
+constexpr Spreads kSpreadOfGroups = {0.6, 0.12};
+constexpr Spreads kSpreadOfSites = {0.45, 0.07};
+constexpr Spreads kSpreadOfFormula = {0.8, 0.4};
+// Of a network of a kind that nobody measured: the 80 % interval is a factor of 1.5 each way.
+const double kSpreadOfUnknownNetwork = std::log(1.5) / 1.2816;
 // If no more than this part of the variance is left, a curve says more than the formula.
 constexpr double kLearnedVariance = 0.5;
 
@@ -56,8 +63,9 @@ double CurveWeights::RatioAt(double size, double regime) const {
   const double toward = TowardBandwidth(regime);
   double ratio = residual == nullptr ? 0 : residual->AtSize(size);
   for (const Share& share : shares) {
-    ratio += share.WeightAt(toward) *
-             (share.is_same ? share.curve->RatioAtSize(size) : share.curve->RatioAtRegime(regime));
+    ratio += share.WeightAt(toward) * (share.is_same && size <= share.curve->knots.back().size
+                                           ? share.curve->RatioAtSize(size)
+                                           : share.curve->RatioAtRegime(regime));
   }
   return ratio;
 }
@@ -71,18 +79,22 @@ double CurveWeights::RatioAtRegime(double regime) const {
   return ratio;
 }
 
-double CurveWeights::Spread() const {
-  if (shares.empty() && residual == nullptr) return kSpreadOfFormula;
-  const double elsewhere = is_elsewhere ? kSpreadOfSites * kSpreadOfSites : 0;
-  return std::sqrt(kSpreadOfRuns * kSpreadOfRuns + elsewhere +
-                   kSpreadOfGroups * kSpreadOfGroups * variance);
+double CurveWeights::SpreadAt(double toward) const {
+  if (shares.empty() && residual == nullptr) return kSpreadOfFormula.At(toward);
+  const double sites = is_elsewhere ? kSpreadOfSites.At(toward) : 0;
+  const double groups = std::sqrt(variance) * kSpreadOfGroups.At(toward);
+  const double known = std::hypot(kSpreadOfRuns, sites, groups);
+  return is_network_known ? known : std::max(known, kSpreadOfUnknownNetwork);
 }
 
 PricedCurve::PricedCurve(const Op& op, const Device& device, const CurveWeights& weights)
     : op_(op),
       formula_(op, device, std::nullopt),
-      spread_(weights.Spread()),
-      basis_(weights.variance < kLearnedVariance ? Basis::kLearned : Basis::kExtrapolated) {
+      latency_spread_(weights.SpreadAt(0)),
+      bandwidth_spread_(weights.SpreadAt(1)),
+      basis_(weights.variance < kLearnedVariance && weights.is_network_known
+                 ? Basis::kLearned
+                 : Basis::kExtrapolated) {
   if (weights.shares.empty() && weights.residual == nullptr) basis_ = Basis::kAnalytical;
   if (weights.residual != nullptr) {
     is_measured_ = true;
@@ -104,11 +116,12 @@ NetworkEstimate PricedCurve::At(Bytes bytes) const {
   double seconds = std::exp((1 - part) * log_seconds_[below] + part * log_seconds_[below + 1]);
   NetworkEstimate result;
   result.choice = formula_.ChoiceAt(bytes);
+  const double regime = formula_.RegimeAt(formula_.SecondsOf(result.choice));
   if (size > kLastSize) seconds *= std::exp2(size - kLastSize);
   seconds = std::max(seconds, LeastSeconds(bytes, result.choice));
   result.estimate = {.time = Duration::Seconds(seconds),
                      .basis = BasisAt(size),
-                     .spread = SpreadAt(size),
+                     .spread = SpreadAt(size, regime),
                      .method = result.choice.method};
   return result;
 }
@@ -120,11 +133,13 @@ Basis PricedCurve::BasisAt(double size) const {
 }
 
 // The further from the sizes that were measured, the more the group is like one of another site.
-double PricedCurve::SpreadAt(double size) const {
+double PricedCurve::SpreadAt(double size, double regime) const {
   constexpr double kDoublings = 2;
-  if (!is_measured_) return spread_;
+  const double toward = TowardBandwidth(regime);
+  const double spread = (1 - toward) * latency_spread_ + toward * bandwidth_spread_;
+  if (!is_measured_) return spread;
   const double beyond = std::max({0.0, first_size_ - size, size - last_size_});
-  return std::hypot(spread_, kSpreadOfSites * (1 - std::exp(-beyond / kDoublings)));
+  return std::hypot(spread, kSpreadOfSites.At(toward) * (1 - std::exp(-beyond / kDoublings)));
 }
 
 double PricedCurve::LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const {

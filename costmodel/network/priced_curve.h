@@ -21,7 +21,7 @@ struct CurveWeights {
   struct Share {
     const TimeCurve* curve;
     double latency, bandwidth;
-    bool is_same;  // the very same group: compared by size, not by regime
+    bool is_same;  // the very same group: compared by size where it was measured, not by regime
 
     // `toward` is 0 where latency counts alone, and 1 where bandwidth does.
     double WeightAt(double toward) const { return (1 - toward) * latency + toward * bandwidth; }
@@ -31,14 +31,16 @@ struct CurveWeights {
   double RatioAt(double size, double regime) const;
   // The same if only the regime is known.
   double RatioAtRegime(double regime) const;
-  // Returns the sigma of the logarithm of a time.
-  double Spread() const;
+  // Returns the sigma of the logarithm of a time; `toward` as above.
+  double SpreadAt(double toward) const;
 
   std::vector<Share> shares;
   // What the group's own measurements at the home site have beyond the shares; null: none.
   const ResidualCurve* residual = nullptr;
   double variance = 1;        // the part that the curves leave unexplained, in [0, 1]
   bool is_elsewhere = false;  // at none of the measured sites
+  // Whether the kind of the network between the nodes is stated and was measured anywhere.
+  bool is_network_known = true;
 };
 
 // Immutable, about 2 KB; does not refer to the curves that it was made from. More bytes never take
@@ -53,11 +55,11 @@ class PricedCurve {
   double Seconds(double size, const CurveWeights& weights) const;
   double LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const;
   Basis BasisAt(double size) const;
-  double SpreadAt(double size) const;
+  double SpreadAt(double size, double regime) const;
 
   Op op_;
   Formula formula_;
-  double spread_;
+  double latency_spread_, bandwidth_spread_;
   Basis basis_;               // of sizes at which the group was not measured
   bool is_measured_ = false;  // at some of the group's sizes, from first_size_ to last_size_
   double first_size_ = 0, last_size_ = 0;

@@ -11,6 +11,7 @@
 #include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/embedded_nccl_tuning.h"
+#include "costmodel/network/harness.h"
 #include "costmodel/statistics.h"
 
 namespace stagecraft {
@@ -23,6 +24,9 @@ constexpr double kLeastGap = 1e-3;  // octaves between knots; files keep 24 bits
 // a ring of two 8 % more than a ring of eight.
 constexpr double kLastStep = 0.1;
 
+// The least share of a measured time that must be NCCL's.
+constexpr double kLeastShare = 0.2;
+
 using Knot = TimeCurve::Knot;
 
 double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at) {
@@ -34,6 +38,25 @@ double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at
   const Knot& below = *(next - 1);
   const double width = above.*axis - below.*axis;
   return below.ratio + (at - below.*axis) / width * (above.ratio - below.ratio);
+}
+
+// Returns the ratio beyond the last knot: each further byte costs as much more than the formula has
+// as the bytes of the last doublings did. A time has the unit of the formula's for no bytes.
+double BeyondLast(const std::vector<Knot>& knots, double regime) {
+  constexpr double kSlopeDoublings = 2;
+  constexpr double kMostChange = 0.5;  // of the logarithm of the ratio
+  const Knot& last = knots.back();
+  const auto formula = [](double at) { return std::exp2(at); };
+  size_t from = knots.size() - 1;
+  while (from > 0 && last.regime - knots[from].regime < kSlopeDoublings) --from;
+  const Knot& first = knots[from];
+  if (last.regime - first.regime < kSlopeDoublings) return last.ratio;
+  const double at_last = formula(last.regime) * std::exp(last.ratio);
+  const double at_first = formula(first.regime) * std::exp(first.ratio);
+  double slope = (at_last - at_first) / (formula(last.regime) - formula(first.regime));
+  slope = std::clamp(slope, std::exp(last.ratio - kMostChange), std::exp(last.ratio + kMostChange));
+  const double seconds = at_last + slope * (formula(regime) - formula(last.regime));
+  return std::log(seconds / formula(regime));
 }
 
 // The share of the outermost residual that is left beyond the knots.
@@ -92,8 +115,8 @@ std::vector<Knot> MakeKnots(std::map<int64_t, Bin>& bins, const Formula& formula
   return knots;
 }
 
-double LogRatio(const NetworkSample& sample, double expected) {
-  const double ratio = std::log(sample.time.seconds() / expected);
+double LogRatio(const NetworkSample& sample, double seconds, double expected) {
+  const double ratio = std::log(seconds / expected);
   if (std::abs(ratio) <= kMostLogRatio) return ratio;
   throw InputError(fmt::format(
       "{}: {} of {} bytes among {} ranks: got {:g} s, where NCCL's formula has {:g} s, want a time "
@@ -115,7 +138,8 @@ double ResidualCurve::AtRegime(double regime) const {
 double TimeCurve::RatioAtSize(double size) const { return Interpolate(knots, &Knot::size, size); }
 
 double TimeCurve::RatioAtRegime(double regime) const {
-  return Interpolate(knots, &Knot::regime, regime);
+  const double within = Interpolate(knots, &Knot::regime, regime);
+  return regime <= knots.back().regime ? within : BeyondLast(knots, regime);
 }
 
 Formula::Formula(const Op& op, const Device& device, std::optional<Algorithm> forced)
@@ -140,7 +164,7 @@ double Formula::SecondsOf(const CollectiveChoice& choice) const {
 double Formula::RegimeAt(double seconds) const { return 1 + std::log2(seconds / least_seconds_); }
 
 std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
-                                  std::span<const int> chosen) {
+                                  std::span<const int> chosen, const Harnesses& harnesses) {
   std::map<std::string, Generation> generations;
   std::map<CurveFeatures, std::vector<int>> groups;
   for (const int index : chosen) {
@@ -159,13 +183,15 @@ std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
     std::map<int64_t, Bin> bins;
     for (const int index : members) {
       const NetworkSample& sample = samples[index];
+      const Duration time = sample.time - harnesses.Of(sample);
+      if (time.seconds() < kLeastShare * sample.time.seconds()) continue;
       const double size = std::log2(static_cast<double>(sample.op.bytes.count()));
       const double expected = formula.SecondsOf(formula.ChoiceAt(sample.op.bytes));
       Bin& bin = bins[std::llround(size * kKnotsPerOctave)];
       bin.sizes += size;
-      bin.ratios.push_back(LogRatio(sample, expected));
+      bin.ratios.push_back(LogRatio(sample, time.seconds(), expected));
     }
-    curves.push_back({features, MakeKnots(bins, formula)});
+    if (!bins.empty()) curves.push_back({features, MakeKnots(bins, formula)});
   }
   return curves;
 }

@@ -16,6 +16,8 @@
 
 namespace stagecraft {
 
+class Harnesses;
+
 struct TimeCurve {
   struct Knot {
     double size = 0;    // log2 of bytes
@@ -66,10 +68,11 @@ class Formula {
 inline constexpr size_t kMostCurves = 3000;
 inline constexpr double kMostLogRatio = 20;
 
-// Makes curves of the chosen samples. Samples with equal features make one curve; a knot is the
-// median over a quarter of an octave. Curves are in the order of their features. CHECKs that GPU
-// types are in the catalogue. Throws InputError if a time is beyond kMostLogRatio.
+// Makes curves of the chosen samples, without their harnesses. Samples with equal features make one
+// curve; a knot is the median over a quarter of an octave. Times that are mostly the harness's are
+// left out. Curves are in the order of their features. CHECKs that GPU types are in the catalogue.
+// Throws InputError if a time is beyond kMostLogRatio.
 std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
-                                  std::span<const int> chosen);
+                                  std::span<const int> chosen, const Harnesses& harnesses);
 
 }  // namespace stagecraft

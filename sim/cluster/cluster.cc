@@ -25,6 +25,7 @@ void Narrow(const Link& link, Route* route) {
   if (first || link.bandwidth < route->narrowest.bandwidth) {
     route->narrowest.kind = link.kind;
     route->narrowest.bandwidth = link.bandwidth;
+    route->narrowest.network = link.network;
   }
   route->narrowest.latency += link.latency;
 }

@@ -100,7 +100,9 @@ std::string DescribeGroup(const Cluster::NodeGroup& group) {
                   type.device.name, wiring, Gigabytes(type.intra.bandwidth), Noun(type.device));
   if (type.domain_nodes > 1) text += fmt::format(" across {} nodes", type.domain_nodes);
   if (type.nics > 0) {
-    text += fmt::format(", network {} x {} per node", type.nics, Gigabytes(type.nic.bandwidth));
+    const bool is_stated = type.nic.network != NetworkKind::kUnstated;
+    text += fmt::format(", {} {} x {} per node", is_stated ? Title(type.nic.network) : "network",
+                        type.nics, Gigabytes(type.nic.bandwidth));
   }
   return text + ")";
 }

@@ -37,7 +37,7 @@ TEST(ClusterSpecTest, GpuTakesItsReferenceNode) {
   EXPECT_EQ(cluster.device(15).id, "h100-sxm5-80gb");
   EXPECT_EQ(
       DescribeCluster(cluster),
-      "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5 80GB (switched NVLink 450 GB/s per GPU, network "
+      "16 GPUs: 2 x dgx-h100 with 8 H100 SXM5 80GB (switched NVLink 450 GB/s per GPU, InfiniBand "
       "8 x 50 GB/s per node)");
 }
 
@@ -47,12 +47,12 @@ TEST(ClusterSpecTest, FewerGpusOfANodeLeaveTheRestIdle) {
   EXPECT_EQ(cluster.node(0).nics, 2);
   EXPECT_EQ(DescribeCluster(cluster),
             "8 GPUs: 4 x dgx-a100 with 2 of 8 A100 SXM4 80GB (switched NVLink 300 GB/s per GPU, "
-            "network 2 x 25 GB/s per node)");
+            "InfiniBand 2 x 25 GB/s per node)");
 }
 
 TEST(ClusterSpecTest, PcieIsNamedOnce) {
   EXPECT_EQ(DescribeCluster(ParseCluster("t4:1x4")),
-            "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (PCIe 15.75 GB/s per GPU, network 1 x "
+            "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (PCIe 15.75 GB/s per GPU, EFA 1 x "
             "12.5 GB/s per node)");
 }
 
@@ -76,7 +76,7 @@ TEST(ClusterSpecTest, NodeIdsAndMixturesInRankOrder) {
 TEST(ClusterSpecTest, ADomainOfSeveralNodesIsNamed) {
   EXPECT_EQ(DescribeCluster(ParseCluster("gb200:18x4")),
             "72 GPUs: 18 x gb200-nvl72 with 4 GB200 (per GPU, NVL72) (switched NVLink 900 GB/s per "
-            "GPU across 18 nodes, network 4 x 50 GB/s per node)");
+            "GPU across 18 nodes, InfiniBand 4 x 50 GB/s per node)");
   const ClusterProto proto = ToProto(ParseCluster("gb200:2x4"));
   EXPECT_EQ(ClusterFromProto(proto, "x").node(0).domain_nodes, 18);
 }

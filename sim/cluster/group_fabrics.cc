@@ -71,9 +71,34 @@ Link GroupFabrics::ExplicitShare(const NodeRanks& ranks, int to_node) const {
     }
     sum += least;
     total.latency = std::max(total.latency, route.narrowest.latency);
+    total.network = NetworkOn(route);
   }
   total.bandwidth = Bandwidth(sum);
   return total;
+}
+
+NetworkKind GroupFabrics::NetworkOn(const Route& route) const {
+  for (const int link : route.links) {
+    if (cluster_.link(link).kind == LinkKind::kNetwork) return cluster_.link(link).network;
+  }
+  return NetworkKind::kUnstated;
+}
+
+Duration GroupFabrics::SwitchLatency(const std::vector<DomainRanks>& domains) const {
+  const auto port_of = [&](const DomainRanks& domain) {
+    const NodeRanks& ranks = domain.nodes[0];
+    return cluster_.port(cluster_.first_device(ranks.node) + ranks.locals[0]);
+  };
+  Duration longest;
+  for (size_t i = 0; i < domains.size(); ++i) {
+    const Port from = port_of(domains[i]), to = port_of(domains[(i + 1) % domains.size()]);
+    Duration latency;
+    for (const int link : cluster_.switches().Path(from, to, /*flow=*/0)) {
+      latency += cluster_.switches().link(link).link.latency;
+    }
+    longest = std::max(longest, latency);
+  }
+  return longest;
 }
 
 Bandwidth GroupFabrics::UplinkShare(const std::vector<DomainRanks>& domains,
@@ -110,6 +135,7 @@ Link GroupFabrics::InterLink(const std::vector<DomainRanks>& domains, Traffic tr
   }
   if (cluster_.has_explicit_links() || IsSingleSwitch(cluster_.interconnect())) return slowest;
   slowest.bandwidth = std::min(slowest.bandwidth, UplinkShare(domains, traffic));
+  slowest.latency += SwitchLatency(domains);
   return slowest;
 }
 
@@ -158,7 +184,7 @@ Fabric GroupFabrics::OfPair(int from, int to, int concurrent) const {
   const int start = cluster_.place(from).node;
   const int goal = cluster_.place(to).node;
   fabric.intra = Slower(cluster_.node(start).intra, cluster_.node(goal).intra);
-  fabric.inter = {LinkKind::kNetwork, route.narrowest.latency, Bandwidth()};
+  fabric.inter = {LinkKind::kNetwork, route.narrowest.latency, Bandwidth(), NetworkOn(route)};
   if (!cluster_.has_explicit_links()) {
     fabric.inter.bandwidth = std::min(
         {cluster_.wiring(start).MessageNics(concurrent),

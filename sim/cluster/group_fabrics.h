@@ -49,6 +49,10 @@ class GroupFabrics {
   std::vector<DomainRanks> ByDomain(std::span<const int> devices) const;
   Link IntraLink(const DomainRanks& ranks) const;
   Link InterLink(const std::vector<DomainRanks>& domains, Traffic traffic) const;
+  // Returns the kind of the first network link on a route.
+  NetworkKind NetworkOn(const Route& route) const;
+  // Returns what the switches between neighbouring domains add to the latency of interfaces.
+  Duration SwitchLatency(const std::vector<DomainRanks>& domains) const;
   Bandwidth UplinkShare(const std::vector<DomainRanks>& domains, Traffic traffic) const;
   bool HasNvls(const DomainRanks& ranks) const;
   // Returns what `ranks` have together towards another node over explicit links.

@@ -52,6 +52,7 @@ Route FindGraphRoute(const LinkGraph& graph, int from, int to) {
     if (at == to || link.bandwidth < route.narrowest.bandwidth) {
       route.narrowest.kind = link.kind;
       route.narrowest.bandwidth = link.bandwidth;
+      route.narrowest.network = link.network;
     }
     route.narrowest.latency += link.latency;
     route.links.push_back(link.index);

@@ -21,8 +21,6 @@ constexpr char kEmbeddedName[] = "nodes.textproto";
 constexpr int kAssumedDevices = 8;
 constexpr Duration kNvlinkLatency = 600_ns;
 constexpr Duration kPcieLatency = 1_us;
-constexpr Duration kInfinibandLatency = 2700_ns;
-constexpr Duration kEthernetLatency = 25_us;
 
 // The bandwidth of a port of 16 lanes, as in the catalogue's nodes.
 Bandwidth PcieBandwidth(int generation) {
@@ -52,12 +50,14 @@ NodeType AssumedNode(const DeviceEntry& entry) {
     type.fallback = port;
     type.nics = kAssumedDevices;
     const double nic = entry.pcie_generation >= 5 ? 50e9 : 25e9;
-    type.nic = {LinkKind::kNetwork, kInfinibandLatency, Bandwidth(nic)};
+    type.nic = {LinkKind::kNetwork, UsualLatency(NetworkKind::kInfiniband), Bandwidth(nic),
+                NetworkKind::kInfiniband};
   } else {
     type.wiring = Wiring::kPcie;
     type.intra = port;
     type.nics = 1;
-    type.nic = {LinkKind::kNetwork, kEthernetLatency, Bandwidth(12.5e9)};
+    type.nic = {LinkKind::kNetwork, UsualLatency(NetworkKind::kEthernet), Bandwidth(12.5e9),
+                NetworkKind::kEthernet};
   }
   type.domain = DomainSize(type);
   return type;

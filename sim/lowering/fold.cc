@@ -23,6 +23,7 @@ using Signature = std::vector<int64_t>;
 
 void Append(const Link& link, Signature& signature) {
   signature.push_back(static_cast<int64_t>(link.kind));
+  signature.push_back(static_cast<int64_t>(link.network));
   signature.push_back(link.latency.ns());
   signature.push_back(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
 }

@@ -1,5 +1,8 @@
 #include "tools/flags/cost_model_flag.h"
 
+#include <fmt/core.h>
+
+#include <set>
 #include <utility>
 
 #include "costmodel/analytical_model.h"
@@ -42,7 +45,7 @@ std::unique_ptr<CostModel> CostModelFlag::Load() const {
   const auto load = [this]() -> std::unique_ptr<CostModel> {
     if (name_ == "analytical") return std::make_unique<AnalyticalModel>(EmbeddedNcclTuning());
     if (name_ == "learned") return std::make_unique<LearnedModel>(LearnedModel::Shipped());
-    if (NetworkModel::IsModelFile(name_)) {
+    if (IsNetworkFile()) {
       return std::make_unique<LearnedModel>(
           LearnedModel::Shipped().WithNetwork(NetworkModel::Read(name_)));
     }
@@ -53,14 +56,44 @@ std::unique_ptr<CostModel> CostModelFlag::Load() const {
 
 std::unique_ptr<CostModel> CostModelFlag::LoadWithout(std::span<const std::string> sites) const {
   if (name_ == "analytical") return nullptr;
-  const bool is_file = name_ != "learned";
-  const bool is_network = is_file && NetworkModel::IsModelFile(name_);
-  const NetworkModel network = is_network ? NetworkModel::Read(name_) : NetworkModel::Shipped();
+  const NetworkModel network = Network();
   NetworkModel without = network.Without(sites);
   if (without.curves() == network.curves()) return nullptr;
-  const bool has_kernels = is_file && !is_network;
+  const bool has_kernels = name_ != "learned" && !IsNetworkFile();
   const LearnedModel kernels = has_kernels ? LearnedModel::Read(name_) : LearnedModel::Shipped();
   return WithMeasuredOps(std::make_unique<LearnedModel>(kernels.WithNetwork(without)));
+}
+
+bool CostModelFlag::IsNetworkFile() const {
+  return name_ != "learned" && name_ != "analytical" && NetworkModel::IsModelFile(name_);
+}
+
+NetworkModel CostModelFlag::Network() const {
+  return IsNetworkFile() ? NetworkModel::Read(name_) : NetworkModel::Shipped();
+}
+
+std::vector<std::string> CostModelFlag::NotesOnNetworks(const Cluster& cluster) const {
+  std::vector<std::string> notes;
+  if (name_ == "analytical" || cluster.node_count() == 1) return notes;
+  const NetworkModel model = Network();
+  const bool is_at_home = !model.home().empty();
+  std::set<NetworkKind> seen;
+  for (const Cluster::NodeGroup& group : cluster.groups()) {
+    const NetworkKind kind = group.type.nic.network;
+    if (group.type.nics == 0 || !seen.insert(kind).second || is_at_home) continue;
+    if (kind == NetworkKind::kUnstated) {
+      notes.push_back(fmt::format(
+          "the kind of network between nodes of {} is not stated: its latency suggests {}; "
+          "collectives that cross it have intervals of at least a factor of 1.5 each way",
+          group.type.id, Title(LikelyKind(group.type.nic.latency))));
+    } else if (!model.HasNetwork(kind)) {
+      notes.push_back(fmt::format(
+          "nobody measured collectives over {}: they are priced like those of related networks, in "
+          "intervals of at least a factor of 1.5 each way",
+          Title(kind)));
+    }
+  }
+  return notes;
 }
 
 std::vector<std::string> CostModelFlag::files() const {

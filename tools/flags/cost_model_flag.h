@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "costmodel/network/network_model.h"
+#include "sim/cluster/cluster.h"
 #include "tools/verb/flags.h"
 
 namespace stagecraft {
@@ -24,11 +26,16 @@ class CostModelFlag {
   // Returns the same model without its network model's curves of these sites; nullptr if it has
   // no such curves.
   std::unique_ptr<CostModel> LoadWithout(std::span<const std::string> sites) const;
+  // Returns a sentence about each network between nodes of the cluster whose kind is not stated, or
+  // was never measured according to the model.
+  std::vector<std::string> NotesOnNetworks(const Cluster& cluster) const;
   const std::string& name() const { return name_; }
   // The files that the flags name.
   std::vector<std::string> files() const;
 
  private:
+  bool IsNetworkFile() const;
+  NetworkModel Network() const;
   std::unique_ptr<CostModel> WithMeasuredOps(std::unique_ptr<CostModel> model) const;
 
   std::string name_ = "learned";

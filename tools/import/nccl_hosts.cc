@@ -21,6 +21,22 @@ constexpr PciSpeed kPciSpeeds[] = {{"2.5", 1},  {"5", 2},  {"5.0", 2},  {"8", 3}
                                    {"8.0", 3},  {"16", 4}, {"16.0", 4}, {"32", 5},
                                    {"32.0", 5}, {"64", 6}, {"64.0", 6}};
 
+// Returns the kind of network that the name of an interface tells; those of NVIDIA's interfaces
+// ("mlx5_0") are the same for InfiniBand and RoCE.
+NetworkKind NetworkOfInterface(std::string_view name) {
+  constexpr std::pair<std::string_view, NetworkKind> kPrefixes[] = {
+      {"rdmap", NetworkKind::kEfa},     {"efa", NetworkKind::kEfa},
+      {"cxi", NetworkKind::kSlingshot}, {"hsn", NetworkKind::kSlingshot},
+      {"hfi1", NetworkKind::kOmniPath}, {"ib", NetworkKind::kInfiniband},
+      {"eth", NetworkKind::kEthernet},  {"en", NetworkKind::kEthernet},
+      {"bond", NetworkKind::kEthernet},
+  };
+  for (const auto& [prefix, kind] : kPrefixes) {
+    if (name.starts_with(prefix)) return kind;
+  }
+  return NetworkKind::kUnstated;
+}
+
 class HostReader {
  public:
   HostReader(const XmlSource& source, const ImportOptions& options, std::vector<std::string>* notes)
@@ -136,7 +152,8 @@ class HostReader {
   void AddNet(const pugi::xml_node& net, int at_switch, NcclHost& host) {
     const int megabits = source_.WholeAttribute(net, "speed", 100'000'000);
     if (megabits == 0) source_.Fail(net, "speed", "got 0, want Mbit/s");
-    host.nics.push_back({at_switch, static_cast<double>(megabits)});
+    host.nics.push_back({at_switch, static_cast<double>(megabits),
+                         NetworkOfInterface(net.attribute("name").value())});
   }
 
   const XmlSource& source_;

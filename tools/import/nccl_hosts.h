@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/device_catalogue.h"
+#include "costmodel/network_kind.h"
 #include "costmodel/units.h"
 #include "tools/import/imported_cluster.h"
 #include "tools/import/xml_text.h"
@@ -25,6 +26,7 @@ struct NcclGpu {
 struct NcclNic {
   int at_switch = 0;
   double megabits = 0;  // per second
+  NetworkKind network = NetworkKind::kUnstated;
 };
 
 struct NcclHost {

@@ -143,6 +143,7 @@ class NodeObserver {
     if (host.nics.size() < all) notes_->push_back("slower network interfaces are left out");
     node->nics = static_cast<int>(host.nics.size());
     node->nic = FromGbit(most / 1000);
+    if (node->nics > 0) node->network = host.nics[0].network;
     node->tree.switch_root = host.switch_root;
     for (const NcclGpu& gpu : host.gpus) node->tree.device_switch.push_back(gpu.at_switch);
     for (const NcclNic& nic : host.nics) node->tree.nic_switch.push_back(nic.at_switch);

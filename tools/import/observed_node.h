@@ -19,14 +19,16 @@ struct ObservedNode {
   std::vector<std::vector<int>> nvlinks;  // GPU x GPU: number of direct NVLinks
   Link port;                              // the PCIe port of a GPU
   int nics = 0;
-  Bandwidth nic;  // of each interface; zero: not stated
-  PcieTree tree;  // with all GPUs and interfaces; empty: not known
+  Bandwidth nic;                                 // of each interface; zero: not stated
+  NetworkKind network = NetworkKind::kUnstated;  // of the interfaces
+  PcieTree tree;                                 // with all GPUs and interfaces; empty: not known
 
   friend bool operator==(const ObservedNode&, const ObservedNode&) = default;
 };
 
-// Returns the node's type, with the latencies of costmodel/usual_links.h. The bandwidth of network
-// interfaces is options.nic_gbit, else what `node` states, else that of the GPU's reference node.
+// Returns the node's type, with the latencies of costmodel/usual_links.h and network_kind.h. The
+// bandwidth of network interfaces is options.nic_gbit, else what `node` states, else that of the
+// GPU's reference node; their kind is options.network, else what `node` states.
 // Throws an InputError that begins with `place` for links that make no known wiring.
 NodeTypeProto ToNodeType(const ObservedNode& node, const std::string& id,
                          const ImportOptions& options, const std::string& place,

@@ -198,6 +198,31 @@ size_t Write(const NetworkModel& model, const std::string& provenance, const std
   return WriteModelFile(proto, path);
 }
 
+constexpr const char* kOtherSources = "other sources";
+
+Json HarnessesToJson(const Harnesses& harnesses) {
+  Json list = Json::array();
+  for (const auto& [key, time] : harnesses.times()) {
+    list.push_back({{"source", key.first.empty() ? Json(nullptr) : Json(key.first)},
+                    {"op", Name(key.second)},
+                    {"us_per_call", time.call.us()},
+                    {"us_per_rank", time.rank.us()}});
+  }
+  return list;
+}
+
+// Says what was taken off the times of each source.
+void PrintHarnesses(const Harnesses& harnesses, std::ostream& out) {
+  if (harnesses.times().empty()) return;
+  out << "taken off, as the time of the source's own calls and not NCCL's:\n";
+  TextTable table({"source", "op", "us per call", "us per rank"}, 2);
+  for (const auto& [key, time] : harnesses.times()) {
+    table.Add({key.first.empty() ? kOtherSources : key.first, Name(key.second),
+               fmt::format("{:.1f}", time.call.us()), fmt::format("{:.1f}", time.rank.us())});
+  }
+  table.Print(out);
+}
+
 }  // namespace
 
 int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream& err) {
@@ -229,6 +254,7 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
     report["rows"] = input.samples.size();
     report["invalid"] = input.invalid;
     report["curves"] = model.curves();
+    report["harnesses"] = HarnessesToJson(model.harnesses());
     report["skipped"] = SkippedToJson(input.skipped);
     if (is_site) {
       report["corrections"] = ToJson(corrections);
@@ -243,6 +269,7 @@ int RunNetworkFit(const NetworkFitFlags& flags, std::ostream& out, std::ostream&
     if (is_site) Print(corrections, out);
     out << fmt::format("{} rows, {} curves; model of {} bytes\n", input.samples.size(),
                        model.curves(), size);
+    if (!is_site) PrintHarnesses(model.harnesses(), out);
     PrintSkipped(input.skipped, out);
   }
   if (!flags.quiet) {

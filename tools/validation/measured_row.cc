@@ -112,6 +112,7 @@ void ReadCluster(const Fields& fields, MeasuredRow& row) {
   row.node_id = fields.Text({"node_id"});
   row.intra_kind = fields.Text({"intra_kind"});
   row.inter_gbit_per_node = fields.Text({"inter_gbit_per_node"});
+  row.transport = fields.Text({"transport"});
   row.n_gpus = fields.Whole({"n_gpus"});
   row.n_nodes = fields.Whole({"n_nodes"});
   row.gpus_per_node = fields.Whole({"gpus_per_node"});

@@ -30,7 +30,7 @@ struct MeasuredRow {
   std::string recompute_kind, sequence_parallel, dtype, zero, zero_group;
   std::string overlap_grad_reduce, attention_backend, forward_only;
 
-  std::string gpu_id, node_id, intra_kind, inter_gbit_per_node;
+  std::string gpu_id, node_id, intra_kind, inter_gbit_per_node, transport;
   int64_t n_gpus = 0, n_nodes = 0, gpus_per_node = 0;
 
   std::string metric, metric_kind, flop_convention, rank, stage_times_ms;

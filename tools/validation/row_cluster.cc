@@ -91,16 +91,31 @@ struct GpuGroup {
   int per_node = 1;
 };
 
+NetworkKind TransportOf(const MeasuredRow& row) {
+  constexpr std::pair<std::string_view, NetworkKind> kWords[] = {
+      {"", NetworkKind::kUnstated},           {"ib", NetworkKind::kInfiniband},
+      {"roce", NetworkKind::kRoce},           {"efa", NetworkKind::kEfa},
+      {"slingshot", NetworkKind::kSlingshot}, {"opa", NetworkKind::kOmniPath},
+      {"gvnic", NetworkKind::kCloudTcp},      {"tcp", NetworkKind::kEthernet},
+  };
+  for (const auto& [word, kind] : kWords) {
+    if (row.transport == word) return kind;
+  }
+  throw InputError("transport \"" + row.transport + "\" is not a known kind of network");
+}
+
 // Adds network interfaces to a node: those of the reference node if the row states no bandwidth,
 // else as many of at least 100 Gbit/s as make it, at most as many as the node has devices.
-void AddNetwork(const GpuGroup& gpus, const std::string& gbit_text, NodeType& type,
+void AddNetwork(const GpuGroup& gpus, const MeasuredRow& row, NodeType& type,
                 std::vector<std::string>& defaults_used) {
   constexpr double kLeastGbit = 100;
+  const std::string gbit_text = PartFor(gpus.gpu, row.inter_gbit_per_node);
+  const NetworkKind kind = TransportOf(row);
   if (gbit_text.empty()) {
     if (gpus.nodes == 1) return;
     if (gpus.reference == nullptr) {
       type.nics = 1;
-      type.nic = {LinkKind::kNetwork, kNetworkLatency, kUnstatedNetwork};
+      type.nic = {LinkKind::kNetwork, UsualLatency(kind), kUnstatedNetwork, kind};
       defaults_used.push_back(
           fmt::format("{}{:.0f} Gbit/s", kAssumedNetwork, ToGbit(kUnstatedNetwork)));
       return;
@@ -117,7 +132,7 @@ void AddNetwork(const GpuGroup& gpus, const std::string& gbit_text, NodeType& ty
   type.pcie = PcieTree();  // the tree of the reference node has other interfaces
   type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
   while (type.devices % type.nics != 0) --type.nics;
-  type.nic = {LinkKind::kNetwork, kNetworkLatency, FromGbit(gbit / type.nics)};
+  type.nic = {LinkKind::kNetwork, UsualLatency(kind), FromGbit(gbit / type.nics), kind};
   if (gpus.nodes > 1 && type.nics > 1) {
     defaults_used.push_back(
         fmt::format("network as {} x {:g} Gbit/s", type.nics, gbit / type.nics));
@@ -138,8 +153,9 @@ NodeType FromWiring(const GpuGroup& gpus, const MeasuredRow& row,
     defaults_used.push_back("wiring of " + gpus.reference->type.id);
     NodeType type = gpus.reference->type;
     type.device = gpus.device;
-    const std::string network = PartFor(gpus.gpu, row.inter_gbit_per_node);
-    if (!network.empty()) AddNetwork(gpus, network, type, defaults_used);
+    if (!PartFor(gpus.gpu, row.inter_gbit_per_node).empty()) {
+      AddNetwork(gpus, row, type, defaults_used);
+    }
     return UseDevicesChecked(type, gpus.per_node, "gpus_per_node");
   }
   const IntraKind& kind = FindIntra(name);
@@ -154,7 +170,7 @@ NodeType FromWiring(const GpuGroup& gpus, const MeasuredRow& row,
   type.fallback = {LinkKind::kPcie, kPcieLatency, kind.pcie};
   type.nvls = kind.nvls;
   type.domain_nodes = kind.domain_nodes;
-  AddNetwork(gpus, PartFor(gpus.gpu, row.inter_gbit_per_node), type, defaults_used);
+  AddNetwork(gpus, row, type, defaults_used);
   return UseDevicesChecked(type, gpus.per_node, "gpus_per_node");
 }
 

@@ -1,0 +1,55 @@
+// NetworkKind: what the interfaces between nodes speak, and what is usual for each kind
+// (docs/network.md).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/units.h"
+
+namespace stagecraft {
+
+enum class NetworkKind {
+  kUnstated,
+  kInfiniband,
+  kRoce,       // RDMA over Ethernet
+  kEfa,        // AWS's adapter, by libfabric
+  kSlingshot,  // HPE's, by libfabric
+  kOmniPath,
+  kCloudTcp,  // sockets over the virtual network of a cloud: ENA, gVNIC
+  kEthernet,  // sockets over Ethernet
+};
+inline constexpr int kNetworkKindCount = 8;
+
+// Returns the word for files of measurements and output: "infiniband", "cloud-tcp".
+const char* Name(NetworkKind kind);
+// The same for people: "InfiniBand", "TCP of a cloud".
+const char* Title(NetworkKind kind);
+// Finds the kind of this word.
+std::optional<NetworkKind> FindNetworkKind(std::string_view word);
+
+// Returns the words of all kinds that a user can state.
+std::vector<std::string> NetworkKindWords();
+
+// Whether the interfaces read and write memory without the host's processors. Kinds that do, and
+// kinds that do not, behave alike as long as nothing else is known of them.
+bool HasRdma(NetworkKind kind);
+
+// One message from the memory of one GPU to that of another on the next node, if a file states
+// none. Those of InfiniBand, EFA and sockets are the latencies of the node catalogue; an Ethernet
+// switch takes about half a microsecond longer than one for InfiniBand; the others are assumptions.
+Duration UsualLatency(NetworkKind kind);
+
+// Returns the kind that a latency suggests for a network whose kind is not stated: RDMA takes a few
+// microseconds, sockets take longer.
+NetworkKind LikelyKind(Duration latency);
+
+// Returns the share of the raw bandwidth that large messages get; the kind must be stated. The
+// peaks in a talk of NCCL's authors (GTC 2024) are 24 of 25 and 48 of 50 GB/s with RDMA, where 0.9
+// is assumed to last, and 10 of 12.5 GB/s with sockets. EFA, Slingshot and Omni-Path were not
+// measured for us: they are assumed to be like other RDMA.
+double WireEfficiency(NetworkKind kind);
+
+}  // namespace stagecraft
