@@ -62,6 +62,8 @@ bool HasBlockScaling(Generation generation);
 enum class MemoryKind { kHbm, kGddr };
 const char* Name(MemoryKind kind);
 
+inline constexpr double kUsualExponentials = 16;
+
 struct Device {
   std::string id;    // "h100-sxm5-80gb"
   std::string name;  // "H100 SXM5 80GB"
@@ -85,6 +87,9 @@ struct Device {
   Bandwidth memory_bandwidth;
   MemoryKind memory_kind = MemoryKind::kHbm;
   Bytes l2;
+  // Exponentials of a multiprocessor in a clock, which softmax needs: 16 on NVIDIA's GPUs up to
+  // B200 (CUDA programming guide, throughput of native arithmetic), twice that on Blackwell Ultra.
+  double exponentials_per_clock = kUsualExponentials;
   // The most that the board may draw (board_power.h); 0: without a limit.
   double power_w = 0;
 

@@ -65,6 +65,7 @@ Device DeviceFromDatasheet(const GpuDatasheetProto& proto, const std::string& pl
   device.set_memory_kind(proto.memory_kind());
   device.set_l2_bytes(std::llround(read.Get("l2_mb", proto.l2_mb(), 0.1, 3800, "MB") * kMebi));
   device.set_training_clock(proto.training_clock());
+  device.set_exponentials_per_clock(proto.exponentials_per_clock());
   return DeviceFromProto(device, place);
 }
 
@@ -86,6 +87,9 @@ GpuDatasheetProto DatasheetOf(const Device& device) {
   proto.set_memory_gb_per_s(device.memory_bandwidth.bytes_per_s() / kGiga);
   proto.set_memory_kind(EnumToProto<DeviceProto::MemoryKind>(device.memory_kind));
   proto.set_l2_mb(static_cast<double>(device.l2.count()) / kMebi);
+  if (device.exponentials_per_clock != kUsualExponentials) {
+    proto.set_exponentials_per_clock(device.exponentials_per_clock);
+  }
   return proto;
 }
 

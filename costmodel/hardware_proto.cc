@@ -176,6 +176,10 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
       Bandwidth(check.Physical("memory_bandwidth_bytes_per_s", proto.memory_bandwidth_bytes_per_s(),
                                MemoryBandwidthRange()));
   device.memory_kind = MemoryKindFromProto(proto.memory_kind(), check);
+  if (proto.exponentials_per_clock() != 0) {
+    device.exponentials_per_clock =
+        check.Within("exponentials_per_clock", proto.exponentials_per_clock(), 1.0, 1024.0);
+  }
   device.l2 = check.Size("l2_bytes", proto.l2_bytes(), CacheRange());
   if (device.generation != Generation::kHost || proto.power_w() != 0) {
     device.power_w = check.Physical("power_w", proto.power_w(), PowerRange());
@@ -218,6 +222,9 @@ DeviceProto ToProto(const Device& device) {
   proto.set_memory_bytes(device.memory.count());
   proto.set_memory_bandwidth_bytes_per_s(device.memory_bandwidth.bytes_per_s());
   proto.set_l2_bytes(device.l2.count());
+  if (device.exponentials_per_clock != kUsualExponentials) {
+    proto.set_exponentials_per_clock(device.exponentials_per_clock);
+  }
   if (device.generation != Generation::kHost) {
     proto.set_memory_kind(EnumToProto<DeviceProto::MemoryKind>(device.memory_kind));
     proto.set_power_w(device.power_w);

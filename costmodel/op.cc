@@ -199,10 +199,16 @@ void AddSync(const GradientSync& sync, TableHash& hash) {
 
 }  // namespace
 
+const char* Name(AttentionKernel kernel) {
+  constexpr const char* kNames[] = {"usual", "flash", "fused", "triton"};
+  return kNames[static_cast<int>(kernel)];
+}
+
 size_t HashOf(const Op& op) {
   TableHash hash;
   hash.Add(static_cast<int64_t>(op.kind) << 32 | static_cast<int64_t>(op.dtype) << 16 |
-           static_cast<int64_t>(op.direction) << 8 | static_cast<int64_t>(op.use) << 4 |
+           static_cast<int64_t>(op.direction) << 8 | static_cast<int64_t>(op.use) << 5 |
+           static_cast<int64_t>(op.kernel) << 2 | static_cast<int64_t>(op.converts_keys) << 1 |
            static_cast<int64_t>(op.causal));
   hash.Add(op.batch).Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
   if (op.kind == OpKind::kProfiled) hash.Add(op.profiled.ns());

@@ -48,16 +48,24 @@ enum class Direction { kForward, kBackward };
 // each sequence; those of a training step do not.
 enum class AttentionUse { kTraining, kServing };
 
+// Which kernel computes attention: FlashAttention-2 (on Hopper FlashAttention-3), a fused kernel of
+// a vendor's library (TensorRT-LLM, CUTLASS, cuDNN), or one that Triton compiled. kUsual is the one
+// that the GPU's generation runs: the fused one on Blackwell, else FlashAttention.
+enum class AttentionKernel { kUsual, kFlash, kFused, kTriton };
+const char* Name(AttentionKernel kernel);
+
 // Op is a value: equal ops cost the same on equal devices. Fields that a kind does not use stay
 // zero.
 struct Op {
   OpKind kind = OpKind::kNone;
   DType dtype = DType::kBf16;
-  Direction direction = Direction::kForward;   // attention only
-  bool causal = false;                         // attention only
-  AttentionUse use = AttentionUse::kTraining;  // attention only
-  int64_t sequences = 1;                       // attention only
-  int64_t kv_batch = 0;  // attention only: heads of keys and values; 0: as many as `batch`
+  Direction direction = Direction::kForward;         // attention only
+  bool causal = false;                               // attention only
+  AttentionUse use = AttentionUse::kTraining;        // attention only
+  AttentionKernel kernel = AttentionKernel::kUsual;  // attention only
+  bool converts_keys = false;  // attention only: keys and values of 8 bits, queries of 16
+  int64_t sequences = 1;       // attention only
+  int64_t kv_batch = 0;        // attention only: heads of keys and values; 0: as many as `batch`
   int64_t batch = 1;
   int64_t m = 0;
   int64_t n = 0;

@@ -84,18 +84,15 @@ Point PointOf(const Op& op) {
 class InterpolationModel : public RatioModel {
  public:
   InterpolationModel(std::span<const Sample> samples, const CallOverhead& overhead) {
-    const std::vector<FamilyRows> rows = MakeTrainingRows(samples, overhead);
+    const std::vector<std::vector<FitRow>> rows = MakeTrainingRows(samples, overhead);
     std::map<std::pair<const KernelFamily*, std::string>, std::vector<Value>> values;
     for (size_t f = 0; f < rows.size(); ++f) {
       const KernelFamily* const family = KernelFamilies()[f];
-      for (const auto* part : {&rows[f].own, &rows[f].serving}) {
-        for (const FitRow& row : *part) {
-          const Value value(
-              PointOf(*row.op),
-              static_cast<float>(row.log_seconds - LogRoofline(*row.op, *row.device)));
-          values[{family, row.device->id}].push_back(value);
-          values[{family, ""}].push_back(value);
-        }
+      for (const FitRow& row : rows[f]) {
+        const Value value(PointOf(*row.op),
+                          static_cast<float>(row.log_seconds - LogRoofline(*row.op, *row.device)));
+        values[{family, row.device->id}].push_back(value);
+        values[{family, ""}].push_back(value);
       }
     }
     for (const auto& [key, own] : values) trees_.emplace(key, Tree(own.begin(), own.end()));
@@ -147,18 +144,12 @@ Table MakeTable(const KernelFamily& family, std::span<const FitRow> rows) {
   return table;
 }
 
-std::vector<FitRow> AllRows(const FamilyRows& rows) {
-  std::vector<FitRow> all = rows.own;
-  all.insert(all.end(), rows.serving.begin(), rows.serving.end());
-  return all;
-}
-
 class RidgeModel : public RatioModel {
  public:
   RidgeModel(std::span<const Sample> samples, const CallOverhead& overhead) {
-    const std::vector<FamilyRows> rows = MakeTrainingRows(samples, overhead);
+    const std::vector<std::vector<FitRow>> rows = MakeTrainingRows(samples, overhead);
     for (size_t f = 0; f < rows.size(); ++f) {
-      const std::vector<FitRow> all = AllRows(rows[f]);
+      const std::vector<FitRow>& all = rows[f];
       if (!all.empty()) fits_[KernelFamilies()[f]] = FitFamily(*KernelFamilies()[f], all);
     }
   }
@@ -226,10 +217,10 @@ class RidgeModel : public RatioModel {
 class PlainTrees : public RatioModel {
  public:
   PlainTrees(std::span<const Sample> samples, const CallOverhead& overhead) {
-    const std::vector<FamilyRows> rows = MakeTrainingRows(samples, overhead);
+    const std::vector<std::vector<FitRow>> rows = MakeTrainingRows(samples, overhead);
     for (size_t f = 0; f < rows.size(); ++f) {
       const KernelFamily& family = *KernelFamilies()[f];
-      const std::vector<FitRow> all = AllRows(rows[f]);
+      const std::vector<FitRow> all = rows[f];
       if (all.empty() || family.feature_count() == 0) continue;
       const Table table = MakeTable(family, all);
       trees_[&family] = BoostedTrees::Train(table.features, family.feature_count(), table.targets,

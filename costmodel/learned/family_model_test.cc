@@ -154,10 +154,14 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
   if (name == "tensor_gemm") return Op::Gemm(DType::kFp16, a, b, c);
   if (name == "fp32_linear" || name == "host_product") return Op::Gemm(DType::kFp32, a, b, c);
   if (name == "fp32_bmm") return Op::Gemm(DType::kFp32, a, b, c, batch);
-  if (name.ends_with("attention") || name == "attention_8_bits") {
-    const int64_t head_size = SizeBetween(random, 1, 512);
-    return Op::Attention(name == "attention_8_bits" ? DType::kFp8 : DType::kFp16,
-                         Direction::kForward, batch, a, b, head_size, random.Uniform() < 0.5);
+  if (name.find("attention") != name.npos) {
+    const DType dtype = name.ends_with("8_bits") ? DType::kFp8 : DType::kFp16;
+    Op op = Op::Attention(dtype, Direction::kForward, batch, a, b, SizeBetween(random, 1, 512),
+                          random.Uniform() < 0.5);
+    op.kernel = name.starts_with("fused")    ? AttentionKernel::kFused
+                : name.starts_with("triton") ? AttentionKernel::kTriton
+                                             : AttentionKernel::kFlash;
+    return op;
   }
   const OpKind kind = name == "norm" ? OpKind::kNorm : OpKind::kSoftmax;
   if (name == "stream" || name == "host_move") return Op::Elementwise(Bytes(a * c));

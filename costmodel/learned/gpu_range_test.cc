@@ -32,7 +32,12 @@ std::vector<Op> Ops(const KernelFamily& family, const Device& gpu) {
             Op::Rowwise(OpKind::kNorm, dtype, size, size, Bytes(4 * size * size)),
             Op::Rowwise(OpKind::kSoftmax, dtype, size, size, Bytes(4 * size * size))}) {
         const bool has_rate = gpu.Peak(dtype) > FlopRate() || !HasOperands(op.kind);
-        if (family.Covers(op) && has_rate) ops.push_back(op);
+        for (const AttentionKernel kernel :
+             {AttentionKernel::kFlash, AttentionKernel::kFused, AttentionKernel::kTriton}) {
+          Op named = op;
+          if (op.kind == OpKind::kAttention) named.kernel = kernel;
+          if (family.Covers(named) && has_rate) ops.push_back(named);
+        }
       }
     }
   }

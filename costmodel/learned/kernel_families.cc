@@ -11,19 +11,35 @@
 namespace stagecraft {
 
 std::span<const KernelFamily* const> KernelFamilies() {
-  static const KernelFamily* const families[] = {
-      &TensorGemmFamily(),       &Fp32LinearFamily(),    &Fp32BmmFamily(), &AttentionFamily(),
-      &AttentionOf8BitsFamily(), &StreamFamily(),        &NormFamily(),    &SoftmaxFamily(),
-      &HostProductFamily(),      &HostAttentionFamily(), &HostMoveFamily()};
+  static const KernelFamily* const families[] = {&TensorGemmFamily(),
+                                                 &Fp32LinearFamily(),
+                                                 &Fp32BmmFamily(),
+                                                 &AttentionFamily(),
+                                                 &AttentionOf8BitsFamily(),
+                                                 &FusedAttentionFamily(),
+                                                 &FusedAttentionOf8BitsFamily(),
+                                                 &TritonAttentionFamily(),
+                                                 &StreamFamily(),
+                                                 &NormFamily(),
+                                                 &SoftmaxFamily(),
+                                                 &HostProductFamily(),
+                                                 &HostAttentionFamily(),
+                                                 &HostMoveFamily()};
   return families;
 }
 
 const KernelFamily* FamilyOf(const Op& op, const Device& device) {
   const bool is_host = device.generation == Generation::kHost;
-  for (const KernelFamily* family : KernelFamilies()) {
-    if (family->IsForHosts() == is_host && family->Covers(op)) return family;
-  }
-  return nullptr;
+  const auto find = [is_host](const Op& named) -> const KernelFamily* {
+    for (const KernelFamily* family : KernelFamilies()) {
+      if (family->IsForHosts() == is_host && family->Covers(named)) return family;
+    }
+    return nullptr;
+  };
+  if (op.kind != OpKind::kAttention || is_host) return find(op);
+  Op named = op;
+  named.kernel = KernelOn(op, device);
+  return find(named);
 }
 
 size_t IndexOf(const KernelFamily& family) {

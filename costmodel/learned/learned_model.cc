@@ -28,35 +28,30 @@ LearnedModel::LearnedModel()
     : analytical_(EmbeddedNcclTuning()), network_(NetworkModel::Shipped()) {
   for (const KernelFamily* family : KernelFamilies()) {
     families_.emplace_back(*family);
-    serving_.emplace_back(*family);
   }
 }
 
 LearnedModel LearnedModel::Fit(std::span<const Sample> samples, const Report& report) {
   LearnedModel model;
   model.overhead_ = CallOverhead::Fit(samples);
-  const std::vector<FamilyRows> rows = MakeTrainingRows(samples, model.overhead_);
+  const std::vector<std::vector<FitRow>> rows = MakeTrainingRows(samples, model.overhead_);
   // The costly fits run side by side; the result of each does not depend on the thread that
   // computes it.
-  std::vector<std::future<FamilyModel>> own, serving;
+  std::vector<std::future<FamilyModel>> fits;
   const auto fit = [&](const KernelFamily& family, const std::vector<FitRow>& of) {
     if (report && !of.empty()) report(fmt::format("{}: {} samples", family.name(), of.size()));
     return std::async(std::launch::async,
                       [family = &family, of = &of] { return FamilyModel::Fit(*family, *of); });
   };
   for (size_t f = 0; f < rows.size(); ++f) {
-    own.push_back(fit(*KernelFamilies()[f], rows[f].own));
-    serving.push_back(fit(*KernelFamilies()[f], rows[f].serving));
+    fits.push_back(fit(*KernelFamilies()[f], rows[f]));
   }
-  for (size_t f = 0; f < rows.size(); ++f) {
-    model.families_[f] = own[f].get();
-    model.serving_[f] = serving[f].get();
-  }
+  for (size_t f = 0; f < rows.size(); ++f) model.families_[f] = fits[f].get();
   return model;
 }
 
 CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const {
-  const std::vector<FamilyRows> rows = MakeTrainingRows(samples, overhead_);
+  const std::vector<std::vector<FitRow>> rows = MakeTrainingRows(samples, overhead_);
   CalibratedModel calibrated{*this, {}, 0};
   const Device* gpu = nullptr;
   const auto calibrate = [&](std::span<const FitRow> of, FamilyModel& family) {
@@ -73,22 +68,13 @@ CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const 
     calibrated.changes.push_back(std::move(result.changes));
     calibrated.rows += static_cast<int>(of.size());
   };
-  for (size_t f = 0; f < rows.size(); ++f) {
-    calibrate(rows[f].own, calibrated.model.families_[f]);
-    calibrate(rows[f].serving, calibrated.model.serving_[f]);
-  }
+  for (size_t f = 0; f < rows.size(); ++f) calibrate(rows[f], calibrated.model.families_[f]);
   return calibrated;
 }
 
 const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) const {
   const KernelFamily* const family = FamilyOf(op, device);
-  if (family == nullptr) return nullptr;
-  const size_t index = IndexOf(*family);
-  const bool is_serving = op.kind == OpKind::kAttention && op.use == AttentionUse::kServing;
-  if (is_serving && serving_[index].Knows(device) && !families_[index].Knows(device)) {
-    return &serving_[index];
-  }
-  return &families_[index];
+  return family == nullptr ? nullptr : &families_[IndexOf(*family)];
 }
 
 LearnedModel LearnedModel::WithMeasured(std::span<const Sample> samples) const {
@@ -187,7 +173,6 @@ LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::str
     throw InputError(
         fmt::format("{}: families: got none named \"{}\"", name, KernelFamilies()[f]->name()));
   }
-  read(proto.serving(), "serving", model.serving_);
   model.overhead_ = CallOverhead::FromProto(proto, name);
   model.measured_ = MeasuredTimes::FromProto(proto, name);
   return model;
@@ -197,9 +182,6 @@ CostModelProto LearnedModel::ToProto() const {
   CostModelProto proto;
   proto.set_schema(kSchema);
   for (const FamilyModel& model : families_) *proto.add_families() = model.ToProto();
-  for (const FamilyModel& model : serving_) {
-    if (model.has_samples()) *proto.add_serving() = model.ToProto();
-  }
   overhead_.AddTo(proto);
   measured_.AddTo(&proto);
   return proto;

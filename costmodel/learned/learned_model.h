@@ -66,8 +66,6 @@ class LearnedModel : public CostModel {
   std::vector<Estimate> PredictUnmeasured(std::span<const Op> ops, const Device& device) const;
 
   std::vector<FamilyModel> families_;  // in the order of KernelFamilies()
-  // Models of serving kernels, by family, for GPU types on which no common kernel was measured.
-  std::vector<FamilyModel> serving_;
   CallOverhead overhead_;
   MeasuredTimes measured_;
   AnalyticalModel analytical_;

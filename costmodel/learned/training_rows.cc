@@ -7,21 +7,11 @@
 
 #include "costmodel/device_catalogue.h"
 #include "costmodel/kernel_model.h"
-#include "costmodel/learned/attention_kernels.h"
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/known_gpus.h"
 #include "costmodel/nearest.h"
 
 namespace stagecraft {
-namespace {
-
-bool IsCommonKernel(const Sample& sample) {
-  return sample.op.kind != OpKind::kAttention || sample.op.use == AttentionUse::kTraining ||
-         AttentionKernels::Embedded().AreCommon(sample.name);
-}
-
-}  // namespace
-
 const Device* MeasuredGpu(const std::string& gpu) {
   static const std::map<std::string, Device> devices = [] {
     std::map<std::string, Device> all;
@@ -38,9 +28,9 @@ const Device* MeasuredGpu(const Sample& sample) {
   return sample.device != nullptr ? sample.device.get() : MeasuredGpu(sample.gpu);
 }
 
-std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
-                                         const CallOverhead& overhead) {
-  std::vector<FamilyRows> rows(KernelFamilies().size());
+std::vector<std::vector<FitRow>> MakeTrainingRows(std::span<const Sample> samples,
+                                                  const CallOverhead& overhead) {
+  std::vector<std::vector<FitRow>> rows(KernelFamilies().size());
   std::map<std::string, const Device*> devices;
   for (const Sample& sample : samples) {
     const auto [device, is_new] = devices.try_emplace(sample.gpu, nullptr);
@@ -50,9 +40,8 @@ std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
     if (time <= Duration()) continue;
     const KernelFamily* const family = FamilyOf(sample.op, *device->second);
     if (family == nullptr) continue;
-    const FitRow row{&sample.op, device->second, std::log(time.seconds()), sample.spread};
-    FamilyRows& of_family = rows[IndexOf(*family)];
-    (IsCommonKernel(sample) ? of_family.own : of_family.serving).push_back(row);
+    rows[IndexOf(*family)].push_back(
+        {&sample.op, device->second, std::log(time.seconds()), sample.spread});
   }
   return rows;
 }

@@ -19,19 +19,11 @@ const Device* MeasuredGpu(const std::string& gpu);
 // Returns the sample's own device, or else the catalogue's.
 const Device* MeasuredGpu(const Sample& sample);
 
-// The rows of one family. They point to the samples and the catalogue, which must outlive them.
-struct FamilyRows {
-  std::vector<FitRow> own;
-  // Rows of serving frameworks' kernels that no training step would run: those whose names are not
-  // in AttentionKernels. They are learned separately, for the GPU types on which they were
-  // measured.
-  std::vector<FitRow> serving;
-};
-
-// Returns the rows of each family, in the order of KernelFamilies(). Leaves out GPU types that are
+// Returns the rows of each family, in the order of KernelFamilies(). They point to the samples and
+// the catalogue, which must outlive them. Leaves out GPU types that are
 // not known, rows that say nothing about the kernel (CallOverhead) and ops of no family.
-std::vector<FamilyRows> MakeTrainingRows(std::span<const Sample> samples,
-                                         const CallOverhead& overhead);
+std::vector<std::vector<FitRow>> MakeTrainingRows(std::span<const Sample> samples,
+                                                  const CallOverhead& overhead);
 
 // Returns why a sample cannot be predicted: its GPU type is not known, or the GPU has no rate for
 // its number format. Empty if it can be predicted.

@@ -7,8 +7,8 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
-#include "costmodel/learned/attention_kernels.h"
 #include "costmodel/learned/learned_model.h"
+#include "costmodel/learned/samples/attention_kernels.h"
 #include "costmodel/learned/samples/sample_proto.h"
 #include "costmodel/nccl_proto.h"
 #include "costmodel/network/measured_networks.h"
@@ -134,12 +134,10 @@ std::string DescribeCostModel(const CostModelProto& proto, const std::string& pa
   const LearnedModel model = LearnedModel::FromProto(proto, path);
   std::set<std::string> gpus;
   int families = 0, trees = 0;
-  for (const auto* models : {&proto.families(), &proto.serving()}) {
-    for (const FamilyModelProto& family : *models) {
-      for (const GpuConstantsProto& gpu : family.boards()) gpus.insert(gpu.device().id());
-      families += family.boards_size() > 0 ? 1 : 0;
-      trees += family.trees().roots_size() + family.spread_trees().roots_size();
-    }
+  for (const FamilyModelProto& family : proto.families()) {
+    for (const GpuConstantsProto& gpu : family.boards()) gpus.insert(gpu.device().id());
+    families += family.boards_size() > 0 ? 1 : 0;
+    trees += family.trees().roots_size() + family.spread_trees().roots_size();
   }
   return fmt::format(
       "{} families fitted on {} GPU types, {} trees, {} bytes{}{}", families, gpus.size(), trees,
@@ -195,17 +193,17 @@ const std::vector<FileKind>& FileKinds() {
                                     return fmt::format("{} networks, {} sources",
                                                        proto.networks_size(), proto.sources_size());
                                   }),
-      Kind<AttentionKernelsProto>("attention kernels", {"common"},
+      Kind<AttentionKernelsProto>("attention kernels", {"kernels"},
                                   [](const AttentionKernelsProto& proto, const S& path, const C&) {
                                     AttentionKernels::Parse(proto.DebugString(), path);
-                                    return fmt::format("{} kernels", proto.common_size());
+                                    return fmt::format("{} kernels", proto.kernels_size());
                                   }),
       Kind<InViewTableProto>("constants chosen in view", {"chosen"},
                              [](const InViewTableProto& proto, const S& path, const C&) {
                                InViewTable::Parse(proto.DebugString(), path);
                                return fmt::format("{} entries", proto.chosen_size());
                              }),
-      Kind<CostModelProto>("cost model", {"families", "serving", "floors"}, DescribeCostModel),
+      Kind<CostModelProto>("cost model", {"families", "floors"}, DescribeCostModel),
       Kind<NetworkModelProto>("network model", {"curves"},
                               [](const NetworkModelProto& proto, const S& path, const C&) {
                                 const size_t curves = NetworkModel::FromProto(proto, path).curves();

@@ -69,21 +69,17 @@ std::string SpreadWarning(std::span<const Sample> samples) {
 FitSummary Summarise(SampleInput input, const LearnedModel& model) {
   FitSummary summary;
   summary.input = std::move(input);
-  const std::vector<FamilyRows> families =
+  const std::vector<std::vector<FitRow>> families =
       MakeTrainingRows(summary.input.samples, model.overhead());
   summary.skipped = CountSkipped(summary.input.samples);
   summary.of_no_use = static_cast<int>(summary.input.samples.size());
   for (const auto& [what, rows] : summary.skipped) summary.of_no_use -= rows;
   for (size_t f = 0; f < families.size(); ++f) {
-    for (const bool is_serving : {false, true}) {
-      std::map<std::string, int> by_gpu;
-      for (const FitRow& row : is_serving ? families[f].serving : families[f].own) {
-        ++by_gpu[row.device->id];
-      }
-      for (const auto& [gpu, rows] : by_gpu) {
-        summary.rows.push_back({KernelFamilies()[f]->name(), gpu, is_serving, rows});
-        summary.of_no_use -= rows;
-      }
+    std::map<std::string, int> by_gpu;
+    for (const FitRow& row : families[f]) ++by_gpu[row.device->id];
+    for (const auto& [gpu, rows] : by_gpu) {
+      summary.rows.push_back({KernelFamilies()[f]->name(), gpu, rows});
+      summary.of_no_use -= rows;
     }
   }
   return summary;

@@ -15,10 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string FamilyLabel(const FittedRows& rows) {
-  return rows.family + (rows.is_serving ? " (serving)" : "");
-}
-
 }  // namespace
 
 void PrintFit(const FitSummary& summary, std::ostream& out) {
@@ -26,7 +22,7 @@ void PrintFit(const FitSummary& summary, std::ostream& out) {
                      summary.input.files.size(), summary.input.files.size() == 1 ? "" : "s");
   TextTable table({"family", "gpu", "rows"}, 2);
   for (const FittedRows& rows : summary.rows) {
-    table.Add({FamilyLabel(rows), rows.gpu, fmt::format("{}", rows.rows)});
+    table.Add({rows.family, rows.gpu, fmt::format("{}", rows.rows)});
   }
   table.Print(out);
   if (summary.of_no_use > 0) {
@@ -53,10 +49,7 @@ void PrintCalibration(const CalibrationSummary& calibration, std::ostream& out) 
 Json FitToJson(const FitSummary& summary) {
   Json families = Json::array();
   for (const FittedRows& rows : summary.rows) {
-    families.push_back({{"family", rows.family},
-                        {"serving", rows.is_serving},
-                        {"gpu", rows.gpu},
-                        {"rows", rows.rows}});
+    families.push_back({{"family", rows.family}, {"gpu", rows.gpu}, {"rows", rows.rows}});
   }
   return {
       {"samples", summary.input.samples.size()},      {"families", std::move(families)},

@@ -16,7 +16,6 @@ namespace stagecraft {
 // The number of samples of one GPU type from which one family of kernels learned.
 struct FittedRows {
   std::string family, gpu;
-  bool is_serving = false;  // whether the kernels are those of serving frameworks
   int rows = 0;
 };
 

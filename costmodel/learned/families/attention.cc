@@ -1,8 +1,11 @@
 #include "costmodel/learned/families/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
+#include <set>
+#include <utility>
 
 #include "costmodel/board_power.h"
 #include "costmodel/check.h"
@@ -16,7 +19,7 @@ namespace {
 enum ConstantIndex {
   kRateFraction,
   kFillKeys,
-  kHalf,
+  kExponentials,
   kStart,
   kPerSequence,
   kMemory,
@@ -26,13 +29,14 @@ enum ConstantIndex {
   kL2Share,
   kL2Cost,
   kTail,
+  kBlock,
+  kRows,
 };
-// Fitted on flash_attention of A100, H100 and L40S, except for `half`: samples have only one head
-// size.
+// Before any fit.
 constexpr Constant kConstants[] = {
-    {"rate_fraction", 0.721},  // at head size 128, of the sustained rate
+    {"rate_fraction", 0.95},   // of the sustained rate, beside exponentials
     {"fill_keys", 5.6},        // work to start a block, in keys
-    {"half", 54, false},       // the rate at head size h goes as h / (h + this)
+    {"exponentials", 0.6},     // of the time of exponentials that nothing hides
     {"start_s", 11.0e-6},      // a call of a serving framework
     {"sequence_s", 0.031e-6},  // its preparation of a sequence
     {"memory", 1.09},          // over the time of reading each operand once
@@ -41,7 +45,28 @@ constexpr Constant kConstants[] = {
     {"overlap_power", 1.825},  // of smooth_max
     {"l2_share", 0.277},       // share of L2 that keeps data for their next use
     {"l2_cost", 3.29},         // of bytes over L2's bandwidth
-    {"tail", 0.688}};          // of the last block's keys
+    {"tail", 0.688},           // of the last block's keys
+    {"block_clocks", 100},     // of a multiprocessor, to start a block
+    {"rows", 128, false}};     // queries in a block
+
+// A vendor's kernel works on blocks of 256 queries, each of which takes about 3 us before the first
+// keys, whatever the head size.
+constexpr auto kFusedConstants = [] {
+  auto constants = std::to_array(kConstants);
+  constants[kStart].value = 9e-6;
+  constants[kStore].value = 0.2;
+  constants[kBlock].value = 6000;
+  constants[kRows].value = 256;
+  return constants;
+}();
+
+// Triton's kernel was measured with heads of 192 alone, on a single GPU type.
+constexpr auto kTritonConstants = [] {
+  auto constants = std::to_array(kConstants);
+  constants[kRateFraction].value = 0.05;
+  constants[kBlock].value = 30000;
+  return constants;
+}();
 
 constexpr const char* kFeatureNames[] = {"log2 queries",
                                          "log2 sequences",
@@ -60,6 +85,7 @@ constexpr const char* kFeatureNames[] = {"log2 queries",
                                          "log2 keys and values in flight/L2",
                                          "log2 key heads of all sequences",
                                          "part of a block of queries",
+                                         "converts keys",
                                          "multiprocessors",
                                          "peak/bandwidth",
                                          "L2/multiprocessor",
@@ -69,11 +95,10 @@ constexpr const char* kFeatureNames[] = {"log2 queries",
 // Tensor cores wait for softmax, so they take less power than in a GEMM: what they reach of their
 // rate here over what they reach there.
 constexpr double kEnergy = 0.65;
-constexpr double kRows = 128;       // queries in a block
-constexpr double kFewestRows = 64;  // the fewest on which a block works
-constexpr double kKeys = 64;        // keys in one step
-constexpr double kFewestKeys = 16;  // keys in a GEMM on tensor cores, at least
-constexpr double kHeadSize = 128;   // the head size for which the rate holds
+constexpr double kFeatureRows = 128;  // queries in a block, for features
+constexpr double kFewestRows = 64;    // the fewest on which a block works
+constexpr double kKeys = 64;          // keys in one step
+constexpr double kFewestKeys = 16;    // keys in a GEMM on tensor cores, at least
 
 // Backward: 5 GEMMs in place of 2, at 0.8 of forward's rate (Dao, FlashAttention-2, 2023, figures
 // for an A100). It reads queries, keys, values, output and its gradient, writes three gradients and
@@ -91,14 +116,15 @@ struct Shape {
         keys(static_cast<double>(op.n)),
         head_size(static_cast<double>(op.k)),
         element(ElementSize(op.dtype)),
-        is_causal(op.causal) {}
+        is_causal(op.causal),
+        converts_keys(op.converts_keys) {}
 
   double key_value_bytes() const { return 2 * element * key_heads * keys * head_size; }
   double query_bytes() const { return 2 * element * heads * queries * head_size; }
   // Returns the number of keys that the mean block of queries sees.
-  double MeanKeys() const {
-    if (!is_causal || keys <= kRows) return std::max(keys, kFewestKeys);
-    return (Blocks(keys, kRows) + 1) / 2 * kRows;
+  double MeanKeys(double rows) const {
+    if (!is_causal || keys <= rows) return std::max(keys, kFewestKeys);
+    return (Blocks(keys, rows) + 1) / 2 * rows;
   }
 
   double heads;      // of all sequences
@@ -109,6 +135,7 @@ struct Shape {
   double head_size;
   double element;  // bytes
   bool is_causal;
+  bool converts_keys;
 };
 
 struct Terms {
@@ -120,19 +147,26 @@ struct Terms {
   double seconds;  // of a serving call
 };
 
+// Rounded, because constants are blended as logarithms.
+double Rows(std::span<const double> constants) {
+  return std::max(1.0, std::round(constants[kRows]));
+}
+
 double Compute(const Shape& shape, const Device& device, DType dtype, double waves,
                std::span<const double> constants) {
   const double lossy = waves + constants[kWaveLoss] * (std::ceil(waves) - waves) / (1 + waves);
-  const double mean = shape.MeanKeys() + constants[kFillKeys];
+  const double rows = Rows(constants);
+  const double mean = shape.MeanKeys(rows) + constants[kFillKeys];
   const double longest =
       constants[kTail] * kKeys * Blocks(shape.keys, kKeys) + constants[kFillKeys];
-  const double half = constants[kHalf];
-  const double flops_per_key = 4 * std::clamp(shape.queries, kFewestRows, kRows) *
-                               (shape.head_size + half) * kHeadSize / (kHeadSize + half);
+  const double queries = std::clamp(shape.queries, kFewestRows, rows);
   const PoweredClocks clocks = ClocksOf(device, dtype, kEnergy);
   const double rate = FlopPerClock(device, dtype) * clocks.at_once * constants[kRateFraction];
-  return clocks.Slowed(std::max(lossy * mean, longest) * flops_per_key * device.multiprocessors /
-                       rate);
+  const double exponentials = device.exponentials_per_clock * clocks.at_once;
+  const double per_key = 4 * queries * shape.head_size * device.multiprocessors / rate +
+                         constants[kExponentials] * queries / exponentials;
+  const double starts = lossy * constants[kBlock] / device.boost_clock_hz;
+  return starts + clocks.Slowed(std::max(lossy * mean, longest) * per_key);
 }
 
 Terms TermsOf(const Shape& shape, const Device& device, DType dtype,
@@ -146,7 +180,7 @@ Terms TermsOf(const Shape& shape, const Device& device, DType dtype,
                                   constants[kL2Cost] / L2BytesPerSecond(device);
   Terms terms;
   terms.start = constants[kStart] + constants[kPerSequence] * shape.sequences;
-  terms.waves = shape.heads * Blocks(shape.queries, kRows) / device.multiprocessors;
+  terms.waves = shape.heads * Blocks(shape.queries, Rows(constants)) / device.multiprocessors;
   terms.compute = Compute(shape, device, dtype, terms.waves, constants);
   terms.memory = constants[kMemory] * bytes * seconds_per_byte;
   terms.store = constants[kStore] * 2 * key_value_bytes * seconds_per_byte;
@@ -190,16 +224,21 @@ void Features(const Shape& shape, const Device& device, FlopRate peak, const Ter
   row.AddLog2(2 * shape.element * shape.keys * shape.head_size * device.multiprocessors / l2, 1e-4,
               16);
   row.Add(log_key_heads);
-  const double blocks = shape.queries / kRows;
+  const double blocks = shape.queries / kFeatureRows;
   row.Add(blocks - std::floor(blocks));
+  row.Add(shape.converts_keys ? 1 : 0);
   row.AddDevice(device, peak);
   CHECK(row.is_full());
 }
 
 class Attention final : public TabledFamily {
  public:
-  Attention(const char* name, int element)
-      : TabledFamily(name, kConstants, kFeatureNames), element_(element) {}
+  // `elements` are the bytes of the number formats.
+  Attention(const char* name, AttentionKernel kernel, std::set<int64_t> elements,
+            std::span<const Constant> constants = kConstants)
+      : TabledFamily(name, constants, kFeatureNames),
+        kernel_(kernel),
+        elements_(std::move(elements)) {}
 
   // The samples are serving calls: whole causal forwards.
   bool IsDerived(const Op& op) const override {
@@ -210,7 +249,8 @@ class Attention final : public TabledFamily {
     return op.direction == Direction::kBackward ? 0 : 1;
   }
   bool Covers(const Op& op) const override {
-    return op.kind == OpKind::kAttention && ElementSize(op.dtype) == element_;
+    return op.kind == OpKind::kAttention && op.kernel == kernel_ &&
+           elements_.contains(ElementSize(op.dtype));
   }
 
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
@@ -229,19 +269,43 @@ class Attention final : public TabledFamily {
   }
 
  private:
-  const int element_;  // bytes
+  const AttentionKernel kernel_;
+  const std::set<int64_t> elements_;
 };
 
 }  // namespace
 
 const KernelFamily& AttentionFamily() {
-  static const Attention family("attention", 2);
+  static const Attention family("attention", AttentionKernel::kFlash, {2});
   return family;
 }
 
 const KernelFamily& AttentionOf8BitsFamily() {
-  static const Attention family("attention_8_bits", 1);
+  static const Attention family("attention_8_bits", AttentionKernel::kFlash, {1});
   return family;
+}
+
+const KernelFamily& FusedAttentionFamily() {
+  static const Attention family("fused_attention", AttentionKernel::kFused, {2}, kFusedConstants);
+  return family;
+}
+
+const KernelFamily& FusedAttentionOf8BitsFamily() {
+  static const Attention family("fused_attention_8_bits", AttentionKernel::kFused, {1},
+                                kFusedConstants);
+  return family;
+}
+
+const KernelFamily& TritonAttentionFamily() {
+  static const Attention family("triton_attention", AttentionKernel::kTriton, {1, 2},
+                                kTritonConstants);
+  return family;
+}
+
+AttentionKernel KernelOn(const Op& op, const Device& device) {
+  if (op.kernel != AttentionKernel::kUsual) return op.kernel;
+  const bool has_fused = device.generation == Generation::kBlackwell;
+  return has_fused ? AttentionKernel::kFused : AttentionKernel::kFlash;
 }
 
 }  // namespace stagecraft

@@ -1,4 +1,5 @@
-// Fused attention in 16 or 8 bits. 128 queries of a head are one thread block.
+// Attention in 16 or 8 bits, a family for each kind of kernel. 128 queries of a head are one thread
+// block.
 //
 //   serving   = start + per sequence + smooth_max(compute, memory) + store
 //   compute   waves of blocks x mean keys x rows x (head size + half), and no
@@ -22,7 +23,13 @@
 
 namespace stagecraft {
 
-const KernelFamily& AttentionFamily();         // "attention"
-const KernelFamily& AttentionOf8BitsFamily();  // "attention_8_bits"
+const KernelFamily& AttentionFamily();              // "attention": FlashAttention
+const KernelFamily& AttentionOf8BitsFamily();       // "attention_8_bits": FlashAttention
+const KernelFamily& FusedAttentionFamily();         // "fused_attention": a vendor's, in 16 bits
+const KernelFamily& FusedAttentionOf8BitsFamily();  // "fused_attention_8_bits"
+const KernelFamily& TritonAttentionFamily();        // "triton_attention": in 16 or 8 bits
+
+// Returns the kernel of an attention op, which the GPU's generation decides if the op does not.
+AttentionKernel KernelOn(const Op& op, const Device& device);
 
 }  // namespace stagecraft

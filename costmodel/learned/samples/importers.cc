@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "costmodel/learned/samples/attention_kernels.h"
+
 namespace stagecraft {
 namespace {
 
@@ -71,7 +73,8 @@ bool Read(const CsvRows& row, Sample& sample) {
   sample.gpu = row.Word(kGpu);
   sample.time = row.Time(kTime, 1_ms);
   sample.name = row.Word(kKernel);
-  if (has_fp8_keys && queries != DType::kFp8) sample.name += " fp8 keys";
+  if (has_fp8_keys && queries != DType::kFp8) sample.name += kConvertsKeys;
+  ReadKernelName(sample.name, sample.op);
   sample.software = row.Text(kFramework);
   sample.source = "aiconfigurator";
   return true;

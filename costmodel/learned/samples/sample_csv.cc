@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/samples/attention_kernels.h"
 #include "costmodel/learned/samples/csv_field.h"
 
 namespace stagecraft {
@@ -158,6 +159,7 @@ void ReadSample(const Row& row, OpKind kind, Sample& sample) {
         std::round(row.Number(kWatts, 0, kMaxWatts) * kMilliwattsPerWatt) / kMilliwattsPerWatt;
   }
   sample.name = row.Text(kName);
+  if (kind == OpKind::kAttention) ReadKernelName(sample.name, sample.op);
   sample.split = row.Text(kSplit);
   sample.software = row.Text(kSoftware);
   sample.source = row.Text(kSource);
@@ -186,6 +188,9 @@ std::string Refusal(const Sample& sample) {
   bool is_known = false;
   for (const OpKind kind : kKinds) is_known = is_known || kind == op.kind;
   if (!is_known) return fmt::format("got {}, want an op without a fabric", Name(op.kind));
+  Op named = op;
+  if (op.kind == OpKind::kAttention) ReadKernelName(sample.name, named);
+  if (named != op) return "got an attention kernel that the name does not tell";
   if (op.fabric != Fabric() || op.profiled != Duration()) {
     return "got a fabric or a profiled time, want an op without them";
   }

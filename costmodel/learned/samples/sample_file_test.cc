@@ -48,6 +48,7 @@ std::vector<Sample> Samples() {
   };
   Op attention = Op::Attention(DType::kFp8, Direction::kBackward, 64, 512, 1024, 128, true);
   attention.use = AttentionUse::kServing;
+  attention.kernel = AttentionKernel::kFlash;  // as the name tells
   attention.sequences = 2;
   attention.kv_batch = 16;
   Sample& full = add(attention, 1);
@@ -106,6 +107,8 @@ TEST(SampleFileTest, TablesRefuseWhatTheyWouldNotRead) {
             "t.csv: samples[0]: got a spread of 2000, want 0 to 1000");
   EXPECT_EQ(refusal([](Sample& s) { s.watts = -1; }),
             "t.csv: samples[0]: got a power of -1 W, want 0 to 1e6");
+  EXPECT_EQ(refusal([](Sample& s) { s.op.kernel = AttentionKernel::kTriton; }),
+            "t.csv: samples[0]: got an attention kernel that the name does not tell");
   EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = 0; }),
             "t.csv: samples[0]: got 0 kernels, want at least 1");
   EXPECT_NE(refusal([](Sample& s) { s.op = Op::Elementwise(Bytes(0)); }), "");
