@@ -56,7 +56,10 @@ std::string GpuTemplate(const Device& device, const std::string& file) {
       "of a "
       "GPU\n"
       "      nics: 8                             # network interfaces of a node\n"
-      "      nic: {{kind: NETWORK, bandwidth_gbit_per_s: 400, latency_ns: 2700}}  # one of them\n"
+      "      # One of them: INFINIBAND, ROCE, EFA, SLINGSHOT, OMNI_PATH, CLOUD_TCP or ETHERNET, "
+      "with\n"
+      "      # latency_ns if it is not the usual one.\n"
+      "      nic: {{kind: NETWORK, network: INFINIBAND, bandwidth_gbit_per_s: 400}}\n"
       "      datasheet:\n",
       device.name, file, file, file);
   text += Line("id", "my-gpu", "a name");
