@@ -16,8 +16,9 @@ constexpr double kVectorWatts = 4.0e-3;
 // Tensor cores of half the width need 2^0.4 times the energy for an operation.
 constexpr double kReferenceWidth = 4096;
 constexpr double kWidthExponent = -0.4;
-// Energy of an operation on 8-bit numbers over one on 16-bit numbers.
-constexpr double kEightBits = 0.57;
+// Energy of an operation on 8-bit numbers over one on 16-bit numbers; taken for that on 4-bit
+// numbers over one on 8-bit numbers, too.
+constexpr double kHalfTheBits = 0.57;
 // What the best GEMMs reach of the rate at the clock at which they run: 0.94 of it, less what it
 // costs to load the operands of their tiles.
 constexpr double kReachedRate = 0.85;
@@ -62,9 +63,10 @@ double WattsPerFlop(const Device& device, DType dtype, double width) {
   if (!RunsOnTensorCores(device, dtype)) {
     return kVectorWatts * process * (dtype == DType::kFp32 ? 1 : 0.5);
   }
-  const double of_format = ElementSize(dtype) == 1 ? kEightBits : ElementSize(dtype) == 4 ? 2 : 1;
+  const int bits = ElementBits(dtype);
+  const double of_format = bits > 16 ? 2 : std::pow(kHalfTheBits, std::log2(16.0 / bits));
   // The same tensor cores do twice as many operations of half the size in a clock.
-  const double width_of_16_bits = width * ElementSize(dtype) / 2;
+  const double width_of_16_bits = width * bits / 16;
   return kTensorWatts * process * of_format *
          std::pow(width_of_16_bits / kReferenceWidth, kWidthExponent);
 }

@@ -71,7 +71,7 @@ Group MakeGroup(const Op& op, const Device& device, const NcclTuning& tuning) {
   const bool has_intra = fabric.nodes == 1 || fabric.ranks_per_node > 1;
   const double intra = has_intra ? LinkRate(fabric.intra, tuning, device.generation) : infinite;
   double inter = fabric.nodes > 1 ? LinkRate(fabric.inter, tuning, device.generation) : infinite;
-  // Interfaces cannot reach the memory of GPUs that cannot reach each other's either.
+  // If GPUs cannot reach the memory of each other, interfaces cannot reach it either.
   if (fabric.nodes > 1 && fabric.intra.kind == LinkKind::kHost) {
     inter = std::min(inter, LinkRate(fabric.intra, tuning, device.generation));
   }

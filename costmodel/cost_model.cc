@@ -3,8 +3,8 @@
 namespace stagecraft {
 
 const char* Name(Basis basis) {
-  constexpr const char* kNames[] = {"measured", "interpolated", "learned", "extrapolated",
-                                    "analytical"};
+  constexpr const char* kNames[] = {"measured",   "interpolated", "learned",
+                                    "calibrated", "extrapolated", "analytical"};
   return kNames[static_cast<int>(basis)];
 }
 

@@ -11,9 +11,10 @@
 
 namespace stagecraft {
 
-// What an estimate rests on. It is shown to users and never replaced silently.
-enum class Basis { kMeasured, kInterpolated, kLearned, kExtrapolated, kAnalytical };
-inline constexpr int kBasisCount = 5;
+// What an estimate rests on. It is shown to users and never replaced silently. kCalibrated: learned
+// or extrapolated, and then moved by a site's own samples of the same family of ops.
+enum class Basis { kMeasured, kInterpolated, kLearned, kCalibrated, kExtrapolated, kAnalytical };
+inline constexpr int kBasisCount = 6;
 const char* Name(Basis basis);
 
 // Half of the central 80 % interval of a normal distribution, in sigmas.

@@ -10,25 +10,44 @@
 
 namespace stagecraft {
 
-// Number formats of GEMMs. kTf32 stores 32 bits and multiplies 19 of them.
-enum class DType { kFp32, kTf32, kFp16, kBf16, kFp8 };
-inline constexpr int kDTypeCount = 5;
+// Number formats of GEMMs. kTf32 stores 32 bits and multiplies 19 of them. kNvfp4 has a scale of 8
+// bits for every 16 numbers of 4 bits (NVIDIA's NVFP4).
+enum class DType { kFp32, kTf32, kFp16, kBf16, kFp8, kNvfp4 };
+inline constexpr int kDTypeCount = 6;
+const char* Name(DType dtype);
 
-// Bytes that an element takes in memory.
-constexpr int ElementSize(DType dtype) {
+// Bits of a number in memory, without the scales.
+constexpr int ElementBits(DType dtype) {
   switch (dtype) {
     case DType::kFp32:
     case DType::kTf32:
-      return 4;
+      return 32;
     case DType::kFp16:
     case DType::kBf16:
-      return 2;
+      return 16;
     case DType::kFp8:
-      return 1;
+      return 8;
+    case DType::kNvfp4:
+      return 4;
   }
   return 0;
 }
-const char* Name(DType dtype);
+// Bytes that a number takes in memory, with its share of a scale.
+constexpr double ElementSize(DType dtype) {
+  return ElementBits(dtype) / 8.0 + (dtype == DType::kNvfp4 ? 1.0 / 16 : 0);
+}
+// The same for all numbers of a tensor.
+constexpr Bytes TensorBytes(DType dtype, int64_t numbers) {
+  if (dtype == DType::kNvfp4) return Bytes((numbers + 1) / 2 + (numbers + 15) / 16);
+  return Bytes(ElementBits(dtype) / 8 * numbers);
+}
+
+// The format of all tensors of a training step whose GEMMs have this precision. GEMMs of fewer bits
+// than 16 take them through a cast, and write 16 bits.
+constexpr DType WorkingType(DType precision) {
+  return ElementBits(precision) < 16 ? DType::kBf16 : precision;
+}
+constexpr bool IsCast(DType precision) { return WorkingType(precision) != precision; }
 
 // Generations of chips, as far as models distinguish them. Their order means nothing: ask a
 // predicate, or NcclRow() for NCCL's constants. kBlackwell includes Blackwell Ultra and the RTX

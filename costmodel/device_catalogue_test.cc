@@ -95,6 +95,10 @@ TEST(DeviceCatalogueTest, NumbersAreThoseOfTheSharedCatalogue) {
     equals(device.Peak(DType::kFp16).flop_per_s(), "fp16_tflops", 1e12);
     equals(device.Peak(DType::kBf16).flop_per_s(), "bf16_tflops", 1e12);
     equals(device.Peak(DType::kFp8).flop_per_s(), "fp8_tflops", 1e12);
+    // Vendors other than NVIDIA have 4-bit formats of their own.
+    if (row.at("vendor") == "NVIDIA") {
+      equals(device.Peak(DType::kNvfp4).flop_per_s(), "fp4_tflops", 1e12);
+    }
     equals(device.memory_bandwidth.bytes_per_s(), "memory_gbytes_per_s", 1e9);
     equals(entry.tensor_clock_hz, "tensor_clock_mhz", 1e6);
     equals(entry.fp16_flop_per_multiprocessor_clock, "flop_per_sm_clk_fp16tensor", 1);
@@ -165,6 +169,8 @@ TEST(DeviceCatalogueTest, PeaksAreDense) {
     const double half = std::max(peak(DType::kFp16), peak(DType::kBf16));
     EXPECT_LE(peak(DType::kTf32), 0.51 * half) << entry.device.id;
     EXPECT_LE(peak(DType::kFp8), 2.03 * half) << entry.device.id;
+    // Blackwell Ultra has half as many 4-bit units again.
+    EXPECT_LE(peak(DType::kNvfp4), 3.2 * peak(DType::kFp8)) << entry.device.id;
     if (peak(DType::kBf16) > 0 && peak(DType::kFp16) > 0) {
       EXPECT_EQ(peak(DType::kBf16), peak(DType::kFp16)) << entry.device.id;
     }

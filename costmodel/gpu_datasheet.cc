@@ -58,6 +58,7 @@ Device DeviceFromDatasheet(const GpuDatasheetProto& proto, const std::string& pl
   device.set_fp16_flop_per_s(read.RateOrNone("fp16_tflops", proto.fp16_tflops()));
   device.set_bf16_flop_per_s(read.RateOrNone("bf16_tflops", proto.bf16_tflops()));
   device.set_fp8_flop_per_s(read.RateOrNone("fp8_tflops", proto.fp8_tflops()));
+  device.set_nvfp4_flop_per_s(read.RateOrNone("nvfp4_tflops", proto.nvfp4_tflops()));
   device.set_memory_bytes(
       std::llround(read.Get("memory_gb", proto.memory_gb(), 0.1, 3700, "GB") * kGibi));
   device.set_memory_bandwidth_bytes_per_s(
@@ -83,6 +84,7 @@ GpuDatasheetProto DatasheetOf(const Device& device) {
   proto.set_fp16_tflops(tera(DType::kFp16));
   proto.set_bf16_tflops(tera(DType::kBf16));
   proto.set_fp8_tflops(tera(DType::kFp8));
+  proto.set_nvfp4_tflops(tera(DType::kNvfp4));
   proto.set_memory_gb(static_cast<double>(device.memory.count()) / kGibi);
   proto.set_memory_gb_per_s(device.memory_bandwidth.bytes_per_s() / kGiga);
   proto.set_memory_kind(EnumToProto<DeviceProto::MemoryKind>(device.memory_kind));

@@ -4,7 +4,7 @@
 namespace stagecraft {
 
 const char* Name(DType dtype) {
-  constexpr const char* kNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8"};
+  constexpr const char* kNames[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "nvfp4"};
   return kNames[static_cast<int>(dtype)];
 }
 

@@ -156,6 +156,7 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   peak(DType::kFp16) = check.Rate("fp16_flop_per_s", proto.fp16_flop_per_s());
   peak(DType::kBf16) = check.Rate("bf16_flop_per_s", proto.bf16_flop_per_s());
   peak(DType::kFp8) = check.Rate("fp8_flop_per_s", proto.fp8_flop_per_s());
+  peak(DType::kNvfp4) = check.Rate("nvfp4_flop_per_s", proto.nvfp4_flop_per_s());
   if (std::all_of(device.peak.begin(), device.peak.end(),
                   [](FlopRate rate) { return rate == FlopRate(); })) {
     check.Fail("fp32_flop_per_s", "no peak of any format", "one > 0");
@@ -215,6 +216,7 @@ DeviceProto ToProto(const Device& device) {
   proto.set_fp16_flop_per_s(device.Peak(DType::kFp16).flop_per_s());
   proto.set_bf16_flop_per_s(device.Peak(DType::kBf16).flop_per_s());
   proto.set_fp8_flop_per_s(device.Peak(DType::kFp8).flop_per_s());
+  proto.set_nvfp4_flop_per_s(device.Peak(DType::kNvfp4).flop_per_s());
   proto.set_vector_fp32_flop_per_s(device.vector_peak.flop_per_s());
   proto.set_sustained_fraction(device.sustained_fraction);
   proto.set_training_clock(device.training_clock);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "costmodel/attention_version.h"
 #include "costmodel/board_power.h"
 #include "costmodel/check.h"
 #include "costmodel/gemm_tiles.h"
@@ -24,7 +25,7 @@ constexpr double kGemmSpread = 0.15;
 constexpr double kFp32GemmSpread = 0.18;
 constexpr double kAttentionSpread = 0.22;
 constexpr double kStreamSpread = 0.25;
-constexpr double kFp8GemmSpread = 0.30;
+constexpr double kNarrowGemmSpread = 0.30;
 constexpr double kAttentionBackwardSpread = 0.30;
 
 double SustainedRate(const Op& op, const Device& device) {
@@ -64,7 +65,7 @@ double AttentionComputeSeconds(const Op& op, const Device& device,
   // The last block of queries sees every key, and one multiprocessor computes it.
   const double longest = keys + constants.attention_key_fill;
   const double critical = std::max(CostOfWaves(waves, constants.wave_loss) * mean, longest);
-  return critical * flops_per_key / rate;
+  return VersionSlowness(op, device) * critical * flops_per_key / rate;
 }
 
 double MemorySeconds(const Op& op, const Device& device, double fraction) {
@@ -109,7 +110,7 @@ double Spread(const Op& op) {
   switch (op.kind) {
     case OpKind::kGemm:
     case OpKind::kConvolution:
-      if (op.dtype == DType::kFp8) return kFp8GemmSpread;
+      if (ElementBits(op.dtype) < 16) return kNarrowGemmSpread;
       return op.dtype == DType::kFp32 ? kFp32GemmSpread : kGemmSpread;
     case OpKind::kAttention:
       return op.direction == Direction::kForward ? kAttentionSpread : kAttentionBackwardSpread;

@@ -13,7 +13,8 @@ Device RoundDevice() {
   device.generation = Generation::kHopper;
   device.multiprocessors = 100;
   device.boost_clock_hz = 1e9;
-  device.peak = {FlopRate(1e13), FlopRate(5e14), FlopRate(1e15), FlopRate(1e15), FlopRate(2e15)};
+  device.peak = {FlopRate(1e13), FlopRate(5e14), FlopRate(1e15),
+                 FlopRate(1e15), FlopRate(2e15), FlopRate(4e15)};
   device.vector_peak = FlopRate(1e13);
   device.sustained_fraction = 1;
   device.memory = Bytes(80'000'000'000);
@@ -77,6 +78,14 @@ TEST(KernelModelTest, ADeviceCannotComputeInFormatsThatItHasNoRateFor) {
   EXPECT_FALSE(CanCompute(Op::Gemm(DType::kFp8, 64, 64, 64), device));
   EXPECT_TRUE(CanCompute(Op::Gemm(DType::kBf16, 64, 64, 64), device));
   EXPECT_TRUE(CanCompute(Op::Rowwise(OpKind::kNorm, DType::kFp8, 64, 64, Bytes(4096)), device));
+}
+
+TEST(KernelModelTest, NumbersOfFourBitsBringTheirScales) {
+  EXPECT_EQ(TensorBytes(DType::kNvfp4, 32), Bytes(16 + 2));
+  EXPECT_EQ(TensorBytes(DType::kNvfp4, 1), Bytes(1 + 1));
+  for (const DType dtype : {DType::kFp32, DType::kTf32, DType::kBf16, DType::kFp8, DType::kNvfp4}) {
+    EXPECT_EQ(TensorBytes(dtype, 4096).count(), 4096 * ElementSize(dtype)) << Name(dtype);
+  }
 }
 
 TEST(KernelModelTest, TheHostLaunchesEveryKernel) {

@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "costmodel/check.h"
+
 namespace stagecraft {
 namespace {
 
@@ -13,7 +15,7 @@ struct Entry {
   double efficiency;
 };
 
-// In the order of the enum. The latency of an unstated kind is InfiniBand's.
+// The entries are in the order of the enum. The latency of an unstated kind is InfiniBand's.
 constexpr Entry kEntries[] = {
     {"unstated", "a network of no stated kind", true, 2700_ns, 0},
     {"infiniband", "InfiniBand", true, 2700_ns, 0.9},
@@ -48,7 +50,10 @@ std::vector<std::string> NetworkKindWords() {
 
 bool HasRdma(NetworkKind kind) { return EntryOf(kind).has_rdma; }
 Duration UsualLatency(NetworkKind kind) { return EntryOf(kind).latency; }
-double WireEfficiency(NetworkKind kind) { return EntryOf(kind).efficiency; }
+double WireEfficiency(NetworkKind kind) {
+  CHECK(kind != NetworkKind::kUnstated);
+  return EntryOf(kind).efficiency;
+}
 
 NetworkKind LikelyKind(Duration latency) {
   constexpr Duration kMostOfRdma = 10_us;

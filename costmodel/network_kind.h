@@ -37,18 +37,19 @@ std::vector<std::string> NetworkKindWords();
 // kinds that do not, behave alike as long as nothing else is known of them.
 bool HasRdma(NetworkKind kind);
 
-// One message from the memory of one GPU to that of another on the next node, if a file states
-// none. Those of InfiniBand, EFA and sockets are the latencies of the node catalogue; an Ethernet
-// switch takes about half a microsecond longer than one for InfiniBand; the others are assumptions.
+// Returns how long one message takes from the memory of a GPU to that of one on another node, for
+// files that do not say it. The latencies of InfiniBand, EFA and sockets are those of the node
+// catalogue; each of two Ethernet switches is assumed to take half a microsecond longer than one
+// for InfiniBand; the rest are assumptions.
 Duration UsualLatency(NetworkKind kind);
 
 // Returns the kind that a latency suggests for a network whose kind is not stated: RDMA takes a few
 // microseconds, sockets take longer.
 NetworkKind LikelyKind(Duration latency);
 
-// Returns the share of the raw bandwidth that large messages get; the kind must be stated. The
-// peaks in a talk of NCCL's authors (GTC 2024) are 24 of 25 and 48 of 50 GB/s with RDMA, where 0.9
-// is assumed to last, and 10 of 12.5 GB/s with sockets. EFA, Slingshot and Omni-Path were not
+// Returns the share of the raw bandwidth that large messages get; CHECKs that the kind is stated.
+// The peaks in a talk of NCCL's authors (GTC 2024) are 24 of 25 and 48 of 50 GB/s with RDMA, where
+// 0.9 is assumed to last, and 10 of 12.5 GB/s with sockets. EFA, Slingshot and Omni-Path were not
 // measured for us: they are assumed to be like other RDMA.
 double WireEfficiency(NetworkKind kind);
 

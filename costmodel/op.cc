@@ -44,14 +44,13 @@ FlopCount Op::Flops() const {
 }
 
 Bytes Op::Traffic() const {
-  const int64_t element = ElementSize(dtype);
   switch (kind) {
     case OpKind::kGemm:
-      return Bytes(element * batch * (m * k + k * n + m * n));
+      return TensorBytes(dtype, batch * (m * k + k * n + m * n));
     case OpKind::kAttention: {
       const int64_t heads = kv_batch > 0 ? kv_batch : batch;
       const int64_t once = 2 * (batch * m + heads * n) * k;  // queries, output, keys, values
-      return Bytes(element * once * (direction == Direction::kForward ? 1 : 2));
+      return TensorBytes(dtype, once * (direction == Direction::kForward ? 1 : 2));
     }
     case OpKind::kElementwise:
     case OpKind::kOptimizer:
@@ -200,7 +199,8 @@ void AddSync(const GradientSync& sync, TableHash& hash) {
 }  // namespace
 
 const char* Name(AttentionKernel kernel) {
-  constexpr const char* kNames[] = {"usual", "flash", "fused", "triton"};
+  constexpr const char* kNames[] = {"usual",  "flash",  "fused",  "triton",
+                                    "flash1", "flash2", "flash3", "cudnn"};
   return kNames[static_cast<int>(kernel)];
 }
 
@@ -208,8 +208,8 @@ size_t HashOf(const Op& op) {
   TableHash hash;
   hash.Add(static_cast<int64_t>(op.kind) << 32 | static_cast<int64_t>(op.dtype) << 16 |
            static_cast<int64_t>(op.direction) << 8 | static_cast<int64_t>(op.use) << 5 |
-           static_cast<int64_t>(op.kernel) << 2 | static_cast<int64_t>(op.converts_keys) << 1 |
-           static_cast<int64_t>(op.causal));
+           static_cast<int64_t>(op.attention_kernel) << 2 |
+           static_cast<int64_t>(op.converts_keys) << 1 | static_cast<int64_t>(op.causal));
   hash.Add(op.batch).Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
   if (op.kind == OpKind::kProfiled) hash.Add(op.profiled.ns());
   if (op.kind == OpKind::kAttention) hash.Add(op.kv_batch).Add(op.sequences);

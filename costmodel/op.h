@@ -48,10 +48,20 @@ enum class Direction { kForward, kBackward };
 // each sequence; those of a training step do not.
 enum class AttentionUse { kTraining, kServing };
 
-// Which kernel computes attention: FlashAttention-2 (on Hopper FlashAttention-3), a fused kernel of
-// a vendor's library (TensorRT-LLM, CUTLASS, cuDNN), or one that Triton compiled. kUsual is the one
-// that the GPU's generation runs: the fused one on Blackwell, else FlashAttention.
-enum class AttentionKernel { kUsual, kFlash, kFused, kTriton };
+// Which kernel computes attention. kFlash: the version of FlashAttention written for the GPU's
+// generation, which is 3 on Hopper and 2 before; kFlash1 to kFlash3 name one. kFused: a fused
+// kernel of a vendor's library on Blackwell (TensorRT-LLM, CUTLASS). kTriton: compiled by Triton.
+// kCudnn and kUsual: kFused on Blackwell, else kFlash, as fast as which cuDNN is.
+enum class AttentionKernel {
+  kUsual,
+  kFlash,
+  kFused,
+  kTriton,
+  kFlash1,
+  kFlash2,
+  kFlash3,
+  kCudnn,
+};
 const char* Name(AttentionKernel kernel);
 
 // Op is a value: equal ops cost the same on equal devices. Fields that a kind does not use stay
@@ -59,10 +69,10 @@ const char* Name(AttentionKernel kernel);
 struct Op {
   OpKind kind = OpKind::kNone;
   DType dtype = DType::kBf16;
-  Direction direction = Direction::kForward;         // attention only
-  bool causal = false;                               // attention only
-  AttentionUse use = AttentionUse::kTraining;        // attention only
-  AttentionKernel kernel = AttentionKernel::kUsual;  // attention only
+  Direction direction = Direction::kForward;   // attention only
+  bool causal = false;                         // attention only
+  AttentionUse use = AttentionUse::kTraining;  // attention only
+  AttentionKernel attention_kernel = AttentionKernel::kUsual;
   bool converts_keys = false;  // attention only: keys and values of 8 bits, queries of 16
   int64_t sequences = 1;       // attention only
   int64_t kv_batch = 0;        // attention only: heads of keys and values; 0: as many as `batch`

@@ -203,10 +203,11 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
     Fail(path, "use", static_cast<int>(proto.use()), "TRAINING or SERVING");
   }
   op.use = static_cast<AttentionUse>(proto.use());
-  if (!OpProto::AttentionKernel_IsValid(proto.kernel())) {
-    Fail(path, "kernel", static_cast<int>(proto.kernel()), "USUAL, FLASH, FUSED or TRITON");
+  if (!OpProto::AttentionKernel_IsValid(proto.attention_kernel())) {
+    Fail(path, "attention_kernel", static_cast<int>(proto.attention_kernel()),
+         "USUAL, FLASH, FUSED, TRITON, FLASH1, FLASH2, FLASH3 or CUDNN");
   }
-  op.kernel = static_cast<AttentionKernel>(proto.kernel());
+  op.attention_kernel = static_cast<AttentionKernel>(proto.attention_kernel());
   op.converts_keys = proto.converts_keys();
   op.bytes = Bytes(AtLeast(0, proto.bytes(), path, "bytes"));
   op.profiled = Time(proto.profiled_ns(), path, "profiled_ns");
@@ -235,7 +236,7 @@ OpProto ToProto(const Op& op) {
     proto.set_sequences(op.sequences);
     proto.set_kv_batch(op.kv_batch);
     proto.set_use(static_cast<OpProto::AttentionUse>(op.use));
-    proto.set_kernel(static_cast<OpProto::AttentionKernel>(op.kernel));
+    proto.set_attention_kernel(static_cast<OpProto::AttentionKernel>(op.attention_kernel));
     proto.set_converts_keys(op.converts_keys);
   }
   proto.set_batch(op.batch);

@@ -1,5 +1,6 @@
-// The properties that links are assumed to have if a source states none: latencies and PCIe rates
-// of the node catalogue (data/README.md, nodes.textproto).
+// The properties that links inside nodes are assumed to have if a source states none: latencies and
+// PCIe rates of the node catalogue (data/README.md, nodes.textproto). Those between nodes:
+// network_kind.h.
 #pragma once
 
 #include "costmodel/check.h"
@@ -7,10 +8,9 @@
 
 namespace stagecraft {
 
-// Latencies from device to device, and from interface to interface.
+// Latencies from device to device.
 inline constexpr Duration kNvlinkLatency = 600_ns;
 inline constexpr Duration kPcieLatency = 1000_ns;
-inline constexpr Duration kNetworkLatency = 2700_ns;
 
 // 16 lanes of a PCIe generation from 1 to 6, raw after encoding, one direction.
 constexpr Bandwidth PcieBandwidth(int generation) {

@@ -55,6 +55,7 @@ Listing ListGpus() {
                   {"fp16_flop_per_s", "fp16\nTFLOP/s", 1e12},
                   {"bf16_flop_per_s", "bf16\nTFLOP/s", 1e12},
                   {"fp8_flop_per_s", "fp8\nTFLOP/s", 1e12},
+                  {"nvfp4_flop_per_s", "nvfp4\nTFLOP/s", 1e12},
                   {"memory_bytes", "memory\nGB", 1e9},
                   {"memory_bandwidth_bytes_per_s", "memory\nGB/s", 1e9},
                   {"power_w", "board\nW"},

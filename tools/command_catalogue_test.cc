@@ -59,11 +59,13 @@ TEST(CommandCatalogueTest, ANodeShowsItsLinks) {
 
 TEST(CommandCatalogueTest, ListsCarryTheirUnits) {
   const Outcome gpus = Call({"gpus"});
-  EXPECT_NE(gpus.out.find("     fp32     tf32     fp16     bf16      fp8  memory  memory  "),
-            std::string::npos)
+  EXPECT_NE(
+      gpus.out.find("     fp32     tf32     fp16     bf16      fp8    nvfp4  memory  memory  "),
+      std::string::npos)
       << gpus.out;
-  EXPECT_NE(gpus.out.find("  TFLOP/s  TFLOP/s  TFLOP/s  TFLOP/s  TFLOP/s      GB    GB/s  "),
-            std::string::npos)
+  EXPECT_NE(
+      gpus.out.find("  TFLOP/s  TFLOP/s  TFLOP/s  TFLOP/s  TFLOP/s  TFLOP/s      GB    GB/s  "),
+      std::string::npos)
       << gpus.out;
   EXPECT_NE(gpus.out.find("\nh100-sxm5-80gb "), std::string::npos) << gpus.out;
   const Outcome nodes = Call({"nodes"});
@@ -145,6 +147,16 @@ TEST(CommandCatalogueTest, ATemplateIsAClusterOfTheGpuWhoseValuesItHas) {
   const Outcome again = Call({"gpus", "--template", file});
   EXPECT_EQ(again.code, kExitBadInput);
   EXPECT_NE(again.err.find("my_gpu.yaml exists, want the name of a new file"), std::string::npos);
+}
+
+TEST(CommandCatalogueTest, ATemplateSaysWhatSetsAGpuApart) {
+  for (const char* gpu : {"b200", "gb300"}) {
+    const std::string file = testing::TempDir() + "/exponentials.yaml";
+    std::remove(file.c_str());
+    ASSERT_EQ(Call({"gpus", gpu, "--template", file}).code, kExitOk);
+    const Device& known = DeviceCatalogue::Embedded().Get(gpu, "test").device;
+    EXPECT_EQ(ParseCluster(file).device(0).exponentials_per_clock, known.exponentials_per_clock);
+  }
 }
 
 TEST(CommandCatalogueTest, ATemplateIsOfAGpuAndAYamlFile) {

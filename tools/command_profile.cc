@@ -190,9 +190,8 @@ void Register(Flags& flags, ProfileFlags& values) {
   measurement
       .Add("--suite", values.suite,
            {"<name>",
-            "Which ops: calibrate has eight GEMMs for fit --calibrate and takes seconds, quick "
-            "takes "
-            "3 minutes at most, full 15.",
+            "Which ops: calibrate has eight GEMMs for fit --calibrate and takes seconds; "
+            "quick takes 3 minutes at most, full 15.",
             "", "quick"})
       .OneOf({"calibrate", "quick", "full"})
       .Common();

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tools/verb/command.h"
@@ -39,6 +40,58 @@ TEST_F(CommandSimulateTest, UnequalReplicasHaveNoCommonNumberOfMicroBatches) {
       {"--pp", "2", "--stage-replicas", "3,1", "--stage-layers", "18,6", "--global-batch", "6"});
   EXPECT_NE(text.find("(6 micro-batches in all, unequal numbers per replica)"), std::string::npos)
       << text;
+}
+
+TEST_F(CommandSimulateTest, GemmsOfFewerBitsAreFasterWhereTheGpuHasThem) {
+  const auto arguments = [](const char* cluster, const char* precision) {
+    return Args{"--model",     "llama3-8b",      "--cluster", cluster, "--host-dispatch",
+                "0",           "--global-batch", "8",         "--seq", "8192",
+                "--precision", precision,        "--json"};
+  };
+  const auto seconds = [&](const char* precision) {
+    const std::string text = Output(RunSimulate, arguments("b200:1x8", precision));
+    return nlohmann::json::parse(text).at("step_time_ms").get<double>();
+  };
+  const double four = seconds("nvfp4"), eight = seconds("fp8"), sixteen = seconds("bf16");
+  EXPECT_LT(four, eight);
+  EXPECT_LT(eight, sixteen);
+  EXPECT_GT(four, 0.25 * sixteen);  // attention and all that is no GEMM keep 16 bits
+  EXPECT_EQ(ErrorOf(RunSimulate, arguments("h100-sxm:1x8", "nvfp4")),
+            "precision: H100 SXM5 80GB has no nvfp4 arithmetic");
+}
+
+// Everything but attention's arithmetic is the same.
+TEST_F(CommandSimulateTest, AnOlderAttentionIsSlower) {
+  const auto arguments = [](const char* cluster, const char* attention) {
+    return Args{"--model",        "gpt2-medium", "--cluster",   cluster,   "--seq", "8192",
+                "--global-batch", "8",           "--attention", attention, "--json"};
+  };
+  const auto step = [&](const char* attention) {
+    return nlohmann::json::parse(Output(RunSimulate, arguments("h100-sxm:1x8", attention)));
+  };
+  const auto seconds = [&](const char* attention) {
+    return step(attention).at("step_time_ms").get<double>();
+  };
+  EXPECT_GT(seconds("flash1"), seconds("flash2"));
+  EXPECT_GT(seconds("flash2"), seconds("flash3"));
+  EXPECT_EQ(seconds("flash3"), seconds("flash"));
+  EXPECT_EQ(seconds("cudnn"), seconds("flash"));
+  EXPECT_EQ(step("flash2").at("plan").at("attention"), "flash2");
+  EXPECT_EQ(ErrorOf(RunSimulate, arguments("dgx-a100:1", "flash3")),
+            "attention_kernel: flash3 does not run on A100 SXM4 80GB");
+}
+
+TEST_F(CommandSimulateTest, NetworksThatNobodyMeasuredAreNamed) {
+  const auto note_of = [&](const char* cluster) {
+    const std::string text = Output(
+        RunSimulate, {"--model", "gpt2-medium", "--cluster", cluster, "--global-batch", "64"});
+    return text.find("\nnote: nobody measured collectives over ") == text.npos
+               ? std::string()
+               : text.substr(text.find("collectives over "));
+  };
+  EXPECT_TRUE(note_of("aws-p4d.24xlarge:2").starts_with("collectives over EFA: "));
+  EXPECT_EQ(note_of("aws-p4d.24xlarge:1"), "");  // nothing crosses the network
+  EXPECT_EQ(note_of("dgx-a100:2"), "");
 }
 
 }  // namespace

@@ -77,10 +77,13 @@ std::string GpuTemplate(const Device& device, const std::string& file) {
   text += Line("fp16_tflops", Number(sheet.fp16_tflops()), "with fp32 accumulation");
   text += Line("bf16_tflops", Number(sheet.bf16_tflops()), "");
   text += Line("fp8_tflops", Number(sheet.fp8_tflops()), "");
+  text += Line("nvfp4_tflops", Number(sheet.nvfp4_tflops()), "");
   text += Line("memory_gb", Number(sheet.memory_gb()), "GB");
   text += Line("memory_gb_per_s", Number(sheet.memory_gb_per_s()), "GB/s");
   text += Line("memory_kind", Upper(Name(device.memory_kind)), "HBM or GDDR");
   text += Line("l2_mb", Number(sheet.l2_mb()), "MB of L2 cache");
+  text += Line("exponentials_per_clock", Number(device.exponentials_per_clock),
+               "of an SM; 16 up to B200, 32 on B300 and GB300");
   return text;
 }
 

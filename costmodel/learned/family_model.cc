@@ -32,6 +32,9 @@ constexpr int kFewerTrees = 3;
 constexpr double kPriorRows = 10;
 constexpr double kMostSigmas = 4;
 
+// From this many doublings on an op is far from the sizes of the samples.
+constexpr double kFarDoublings = 1;
+
 int FoldOf(const Op& op) { return static_cast<int>(Random(ShapeOf(op)).Integer(0, kFolds - 1)); }
 
 KnownGpu GpuFromProto(const GpuConstantsProto& proto, const KernelFamily& family,
@@ -46,7 +49,8 @@ KnownGpu GpuFromProto(const GpuConstantsProto& proto, const KernelFamily& family
                proto.offset(),
                proto.nearness(),
                SmoothResidual::FromProto(proto.residual(), place + ".residual"),
-               proto.widening() == 0 ? 1 : proto.widening()};
+               proto.widening() == 0 ? 1 : proto.widening(),
+               proto.calibrated()};
   CheckKnownGpu(gpu, family, place);
   return gpu;
 }
@@ -59,6 +63,7 @@ GpuConstantsProto GpuToProto(const KnownGpu& gpu) {
   proto.set_offset(gpu.offset);
   proto.set_nearness(gpu.nearness);
   if (gpu.widening != 1) proto.set_widening(gpu.widening);
+  if (gpu.is_calibrated) proto.set_calibrated(true);
   if (!gpu.residual.is_zero()) *proto.mutable_residual() = gpu.residual.ToProto();
   return proto;
 }
@@ -67,6 +72,7 @@ GpuConstantsProto GpuToProto(const KnownGpu& gpu) {
 
 FamilyModel FamilyModel::Fit(const KernelFamily& family, std::span<const FitRow> all) {
   FamilyModel model(family);
+  for (const FitRow& row : all) model.sizes_.Add(*row.op);
   const std::map<std::string, std::vector<FitRow>> by_gpu = ByGpu(all);
   std::vector<FitRow> rows;
   for (const FitRow& row : all) {
@@ -74,7 +80,7 @@ FamilyModel FamilyModel::Fit(const KernelFamily& family, std::span<const FitRow>
   }
   if (!rows.empty()) model.Learn(rows);
   for (const auto& [id, own] : by_gpu) {
-    if (own.size() < kFewRows) model = model.Calibrated(own).model;
+    if (own.size() < kFewRows) model = model.Moved(own, /*is_calibrated=*/false).model;
   }
   return model;
 }
@@ -178,19 +184,28 @@ std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device&
   const DescribedOps described = corrected.Describe(ops);
   const std::vector<double> logs = corrected.Of(ops, described);
   const std::vector<double> spreads = spread_.Of(described.features, ops.size(), setting.nearness);
+  const Learning learning = family_->learning();
   std::vector<LogTime> times(ops.size());
   for (size_t i = 0; i < ops.size(); ++i) {
     double log_seconds = logs[i] + setting.offset;
     const double bound = kRoofline * RooflineTime(ops[i], measured).seconds();
     if (bound > 0) log_seconds = std::max(log_seconds, std::log(bound));
-    times[i] = {log_seconds, spreads[i] * setting.widening, setting.is_measured};
+    const double beyond = sizes_.DoublingsBeyond(ops[i]);
+    times[i] = {log_seconds,
+                std::hypot(spreads[i] * setting.widening, learning.spread_of_doubling * beyond),
+                setting.is_measured, setting.is_calibrated, beyond >= kFarDoublings};
   }
   return times;
 }
 
 CalibratedFamily FamilyModel::Calibrated(std::span<const FitRow> rows) const {
+  return Moved(rows, /*is_calibrated=*/true);
+}
+
+CalibratedFamily FamilyModel::Moved(std::span<const FitRow> rows, bool is_calibrated) const {
   CHECK(!rows.empty());
   Calibration calibration = Calibrate(*family_, trees_, known_.SettingOf(*rows[0].device), rows);
+  calibration.gpu.is_calibrated = is_calibrated;
   CheckKnownGpu(calibration.gpu, *family_, "calibration");
   CalibratedFamily calibrated{*this, std::move(calibration.changes)};
   calibrated.model.known_.Put(calibration.gpu);
@@ -235,6 +250,7 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
   }
   model.trees_ = BoostedTrees::FromProto(proto.trees(), name + ".trees");
   model.spread_ = Spread::FromProto(proto, name);
+  model.sizes_ = SampledSizes::FromProto(proto, name);
   const auto check_columns = [&](const BoostedTrees& trees, const char* field) {
     if (trees.empty() || trees.columns() == (*family)->feature_count()) return;
     throw InputError(fmt::format("{}.{}: got {} columns, want the {} features of {}", name, field,
@@ -254,6 +270,7 @@ FamilyModelProto FamilyModel::ToProto() const {
   for (const char* feature : family_->feature_names()) proto.add_feature_names(feature);
   *proto.mutable_trees() = trees_.ToProto();
   spread_.AddTo(proto);
+  sizes_.AddTo(proto);
   return proto;
 }
 

@@ -15,6 +15,7 @@
 #include "costmodel/learned/fit_constants.h"
 #include "costmodel/learned/kernel_family.h"
 #include "costmodel/learned/known_gpus.h"
+#include "costmodel/learned/sampled_sizes.h"
 #include "costmodel/learned/spread.h"
 #include "proto/cost_model.pb.h"
 
@@ -23,8 +24,10 @@ namespace stagecraft {
 // The natural logarithm of seconds, and how certain it is.
 struct LogTime {
   double log_seconds = 0;
-  double spread = 0;         // sigma of log_seconds
-  bool is_measured = false;  // the GPU type has samples of the family
+  double spread = 0;           // sigma of log_seconds
+  bool is_measured = false;    // the GPU type has samples of the family
+  bool is_calibrated = false;  // a site's samples moved it
+  bool is_far = false;         // from the sizes of all samples
 };
 
 struct CalibratedFamily;
@@ -38,7 +41,8 @@ class FamilyModel {
   // A model without any samples has the family's own constants and a wide spread.
   explicit FamilyModel(const KernelFamily& family) : family_(&family), known_(family) {}
 
-  // Returns a copy that also knows a few rows of a site, all of one GPU type (calibration.h).
+  // Returns a copy that also knows a few rows of a site, all of one GPU type (calibration.h), and
+  // that says so.
   // Throws InputError if they are so far from what is predicted that no file could hold the result
   // (gpu_range.h).
   CalibratedFamily Calibrated(std::span<const FitRow> rows) const;
@@ -58,6 +62,7 @@ class FamilyModel {
 
  private:
   void Learn(std::span<const FitRow> rows);
+  CalibratedFamily Moved(std::span<const FitRow> rows, bool is_calibrated) const;
   void FitTrees(std::span<const FitRow> rows, const BoostingOptions& options);
   void FitSpread(std::span<const FitRow> rows);
   // |log(predicted / measured)|, one for each row.
@@ -70,6 +75,7 @@ class FamilyModel {
   KnownGpus known_;
   BoostedTrees trees_;  // of log(measured / structured)
   Spread spread_;
+  SampledSizes sizes_;
 };
 
 struct CalibratedFamily {

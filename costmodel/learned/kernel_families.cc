@@ -30,16 +30,10 @@ std::span<const KernelFamily* const> KernelFamilies() {
 
 const KernelFamily* FamilyOf(const Op& op, const Device& device) {
   const bool is_host = device.generation == Generation::kHost;
-  const auto find = [is_host](const Op& named) -> const KernelFamily* {
-    for (const KernelFamily* family : KernelFamilies()) {
-      if (family->IsForHosts() == is_host && family->Covers(named)) return family;
-    }
-    return nullptr;
-  };
-  if (op.kind != OpKind::kAttention || is_host) return find(op);
-  Op named = op;
-  named.kernel = KernelOn(op, device);
-  return find(named);
+  for (const KernelFamily* family : KernelFamilies()) {
+    if (family->IsForHosts() == is_host && family->Covers(op, device)) return family;
+  }
+  return nullptr;
 }
 
 size_t IndexOf(const KernelFamily& family) {

@@ -33,6 +33,8 @@ struct Learning {
   double correction_low = -2;                // bounds of a correction, of a logarithm
   double correction_high = 2;
   bool grows = false;  // enforced: a size eight times as large never costs less
+  // Sigma of a logarithm that each doubling of a size beyond all samples adds.
+  double spread_of_doubling = 0.05;
 };
 
 // Returns a hash that is equal for ops of one shape, whatever their number of rows.
@@ -43,8 +45,9 @@ class KernelFamily {
   virtual ~KernelFamily() = default;
 
   virtual const char* name() const = 0;
-  // Whether ops of this kind, number format, direction and use belong to the family.
-  virtual bool Covers(const Op& op) const = 0;
+  // Whether ops of this kind, number format, direction and use belong to the family on this device,
+  // which is a host's CPU if IsForHosts().
+  virtual bool Covers(const Op& op, const Device& device) const = 0;
   // Whether its devices are the CPUs of hosts; the devices of all other families are GPUs.
   virtual bool IsForHosts() const { return false; }
   virtual std::span<const Constant> constants() const = 0;

@@ -76,7 +76,8 @@ KnownGpus::KnownGpus(const KernelFamily& family, std::span<const FitRow> rows) :
 GpuSetting KnownGpus::SettingOf(const Device& device) const {
   for (const KnownGpu& gpu : gpus_) {
     if (gpu.device != device) continue;
-    return {gpu.constants, gpu.share, gpu.offset, gpu.nearness, true, gpu.residual, gpu.widening};
+    return {gpu.constants, gpu.share,    gpu.offset,   gpu.nearness,
+            true,          gpu.residual, gpu.widening, gpu.is_calibrated};
   }
   if (gpus_.empty()) return {.constants = StartOf(*family_)};
   return Blend(device);

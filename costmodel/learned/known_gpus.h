@@ -30,6 +30,7 @@ struct KnownGpu {
   double nearness = 1;            // less than 1 if it has only a few samples of a site
   SmoothResidual residual = {};   // of a site's samples
   double widening = 1;            // of the spread, as a site's samples show it
+  bool is_calibrated = false;     // a site's samples moved what was fitted
 };
 
 // The constants, share and offset with which a device is predicted.
@@ -41,6 +42,7 @@ struct GpuSetting {
   bool is_measured = false;  // it has samples, however few
   SmoothResidual residual = {};
   double widening = 1;  // of the spread
+  bool is_calibrated = false;
 };
 
 class KnownGpus {

@@ -22,6 +22,11 @@ namespace {
 
 constexpr int kSchema = 1;
 
+Basis BasisOf(const LogTime& time, bool is_derived) {
+  if (!time.is_measured || is_derived || time.is_far) return Basis::kExtrapolated;
+  return time.is_calibrated ? Basis::kCalibrated : Basis::kLearned;
+}
+
 }  // namespace
 
 LearnedModel::LearnedModel()
@@ -136,10 +141,9 @@ std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,
     for (const size_t i : indices) own.push_back(ops[i]);
     const std::vector<LogTime> times = model->Predict(own, device);
     for (size_t i = 0; i < indices.size(); ++i) {
-      const bool is_derived = !times[i].is_measured || model->family().IsDerived(own[i]);
       estimates[indices[i]] = {Duration::Seconds(std::exp(times[i].log_seconds)),
-                               is_derived ? Basis::kExtrapolated : Basis::kLearned, times[i].spread,
-                               LaunchTime(own[i], device)};
+                               BasisOf(times[i], model->family().IsDerived(own[i])),
+                               times[i].spread, LaunchTime(own[i], device)};
     }
   }
   return estimates;

@@ -42,8 +42,10 @@ class LearnedModel : public CostModel {
   LearnedModel WithoutMeasured() const;
   size_t measured_ops() const { return measured_.size(); }
 
-  // The basis is kLearned for GPU types with samples of the family, kExtrapolated for others and
-  // for ops that are derived from their nearest relative (docs/cost-model.md says how).
+  // The basis is kCalibrated for GPU types of which a site's samples of the family are known,
+  // kLearned for others with samples, and kExtrapolated for GPU types without, for ops that are
+  // derived from their nearest relative (docs/cost-model.md says how) and for ops at least twice as
+  // large as all samples.
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
   // Returns a copy with another model of collectives, such as a site's own.

@@ -113,6 +113,16 @@ TEST(LearnedModelTest, OtherGpusAndRelativesAreExtrapolated) {
   EXPECT_EQ(Predict(Model(), fp32, kA100).basis, Basis::kExtrapolated);
 }
 
+TEST(LearnedModelTest, FarFromTheSizesOfSamplesIntervalsAreWiderAndSaySo) {
+  const auto at = [](int64_t bytes) {
+    return Predict(Model(), Op::Elementwise(Bytes(bytes)), kA100);
+  };
+  const Estimate inside = at(1 << 24), far = at(int64_t{1} << 40);
+  EXPECT_EQ(inside.basis, Basis::kLearned);
+  EXPECT_EQ(far.basis, Basis::kExtrapolated);
+  EXPECT_GT(far.spread, 2 * inside.spread);
+}
+
 // No larger op is left to compare with: eight times these sizes would not be a 64-bit number.
 TEST(LearnedModelTest, OpsThatCannotGrowAreEstimatedToo) {
   constexpr int64_t kLarge = int64_t{1} << 60;
@@ -231,7 +241,15 @@ TEST(LearnedModelTest, ACalibrationCutsTheErrorAndSaysSo) {
   for (const Sample& sample : rest) {
     const Estimate estimate = Predict(calibrated.model, sample.op, "a30-24gb");
     EXPECT_NEAR(estimate.time.seconds() / sample.time.seconds(), 1, 0.1);
+    EXPECT_EQ(estimate.basis, Basis::kCalibrated);
   }
+  // A file keeps what calibrated it, and so does a GPU type that was measured before.
+  const LearnedModel read = LearnedModel::FromProto(calibrated.model.ToProto(), "m");
+  EXPECT_EQ(Predict(read, site[0].op, "a30-24gb").basis, Basis::kCalibrated);
+  Sample known = SampleOf(StreamFamily(), RandomStream(random), kA100, 0);
+  const LearnedModel again = Model().Calibrated({&known, 1}).model;
+  EXPECT_EQ(Predict(again, known.op, kA100).basis, Basis::kCalibrated);
+  EXPECT_EQ(Predict(again, known.op, kH100).basis, Basis::kLearned);
   site.push_back(SampleOf(StreamFamily(), RandomStream(random), kA100, 0));
   try {
     Model().Calibrated(site);

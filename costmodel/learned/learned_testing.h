@@ -38,7 +38,9 @@ class ToyFamily : public KernelFamily {
   explicit ToyFamily(const Learning& learning = {}) : learning_(learning) {}
 
   const char* name() const override { return "toy"; }
-  bool Covers(const Op& op) const override { return op.kind == OpKind::kElementwise; }
+  bool Covers(const Op& op, const Device&) const override {
+    return op.kind == OpKind::kElementwise;
+  }
   std::span<const Constant> constants() const override {
     static const Constant constants[] = {
         {"start_s", 5e-6, true, 0.5, 0.2}, {"fraction", 0.6, true, 0.3, 0.2}, {"work", 1, false}};

@@ -52,7 +52,7 @@ TEST(TrainingRowsTest, ASampleIsARowOfItsFamily) {
 TEST(TrainingRowsTest, EachKindOfAttentionKernelIsAFamily) {
   const auto attention = [](AttentionKernel kernel, const char* gpu) {
     Op op = Attention(AttentionUse::kServing);
-    op.kernel = kernel;
+    op.attention_kernel = kernel;
     return Of(op, gpu);
   };
   const std::vector<Sample> samples = {attention(AttentionKernel::kUsual, "a100-sxm4-80gb"),

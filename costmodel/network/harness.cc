@@ -4,15 +4,15 @@
 #include <cmath>
 #include <vector>
 
-#include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
-#include "costmodel/network/time_curve.h"
+#include "costmodel/network/curve_features.h"
+#include "costmodel/network/formula.h"
 #include "costmodel/statistics.h"
 
 namespace stagecraft {
 namespace {
 
-// Larger messages say little of a harness, and their rate is another one than that of small ones.
+// A larger message says little of a harness, and its rate differs from that of small ones.
 constexpr Bytes kMostBytes = Bytes(int64_t{64} << 20);
 constexpr size_t kFewestRows = 5;
 
@@ -93,7 +93,7 @@ Harnesses Harnesses::Estimate(std::span<const NetworkSample> samples, std::span<
     auto& all = of_any[key.second];
     all.insert(all.end(), values.begin(), values.end());
   }
-  for (const auto& [kind, values] : of_any) times[{"", kind}] = MedianLine(values);
+  for (const auto& [kind, values] : of_any) times[{kAnySource, kind}] = MedianLine(values);
   return Harnesses(std::move(times));
 }
 
@@ -101,7 +101,7 @@ Duration Harnesses::Of(const NetworkSample& sample) const {
   Duration time = Duration::Seconds(CopySeconds(sample));
   if (sample.timing != Timing::kFramework) return time;
   auto found = times_.find({sample.source, sample.op.kind});
-  if (found == times_.end()) found = times_.find({"", sample.op.kind});
+  if (found == times_.end()) found = times_.find({kAnySource, sample.op.kind});
   if (found == times_.end()) return time;
   return time + found->second.call + sample.op.fabric.ranks * found->second.rank;
 }

@@ -26,12 +26,14 @@ struct HarnessTime {
 class Harnesses {
  public:
   using Key = std::pair<std::string, OpKind>;  // source and collective
+  // Stands for sources of which no rows were seen: it has the medians over all sources.
+  static constexpr const char* kAnySource = "";
 
   Harnesses() = default;
   explicit Harnesses(std::map<Key, HarnessTime> times) : times_(std::move(times)) {}
 
   // Estimates the times of the sources that time a framework's calls. Over the sizes of a group on
-  // one node, a time is the harness's plus a multiple of the formula's (time_curve.h); over groups,
+  // one node, a time is the harness's plus a multiple of the formula's (formula.h); over groups,
   // the harness's is linear in the ranks. A source and collective with no more than one number of
   // ranks gets no time for each rank. CHECKs that GPU types are in the catalogue.
   static Harnesses Estimate(std::span<const NetworkSample> samples, std::span<const int> chosen);

@@ -8,6 +8,7 @@
 #include "costmodel/collective_model.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/embedded_nccl_tuning.h"
+#include "costmodel/network/formula.h"
 #include "costmodel/network/network_model.h"
 
 namespace stagecraft {

@@ -223,6 +223,7 @@ CurveWeights NetworkModel::WeighAtHome(const CurveFeatures& target) const {
   for (CurveWeights::Share& share : weights.shares) {
     share.curve = &at_home_->completed[static_cast<size_t>(share.curve - curves_.data())];
   }
+  weights.is_calibrated = true;
   return weights;
 }
 
@@ -231,9 +232,13 @@ bool NetworkModel::HasSite(const std::string& site) const {
                      [&](const TimeCurve& curve) { return curve.features.site == site; });
 }
 
-bool NetworkModel::HasNetwork(NetworkKind kind) const {
-  return std::any_of(curves_.begin(), curves_.end(),
-                     [&](const TimeCurve& curve) { return curve.features.network == kind; });
+bool NetworkModel::KnowsNetwork(const Link& network) const {
+  const NetworkKind kind = StatedOrLikely(network);
+  const bool is_stated = network.network != NetworkKind::kUnstated;
+  return std::any_of(curves_.begin(), curves_.end(), [&](const TimeCurve& curve) {
+    const bool is_home = !home_.empty() && curve.features.site == home_;
+    return curve.features.network == kind && (is_stated || is_home);
+  });
 }
 
 size_t NetworkModel::priced() const { return prices_->count(); }
@@ -310,14 +315,8 @@ CurveWeights NetworkModel::Weigh(const Op& op, const CurveFeatures& target) cons
   CurveWeights weights = home_.empty()         ? WeighAnywhere(target)
                          : at_home_ != nullptr ? WeighAtHome(target)
                                                : WeighAt(target);
-  if (!target.network || weights.residual != nullptr) return weights;
-  // What the home site measured is its network, whether or not the kind is stated.
-  const bool is_stated = op.fabric.inter.network != NetworkKind::kUnstated;
-  weights.is_network_known =
-      std::any_of(curves_.begin(), curves_.end(), [&](const TimeCurve& curve) {
-        const bool is_home = !home_.empty() && curve.features.site == home_;
-        return curve.features.network == target.network && (is_stated || is_home);
-      });
+  const bool is_measured = !target.network || weights.residual != nullptr;
+  weights.is_network_known = is_measured || KnowsNetwork(op.fabric.inter);
   return weights;
 }
 

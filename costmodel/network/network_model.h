@@ -57,8 +57,9 @@ class NetworkModel {
   const Harnesses& harnesses() const { return harnesses_; }
 
   size_t curves() const { return curves_.size(); }
-  // Whether some of the curves cross a network of this kind.
-  bool HasNetwork(NetworkKind kind) const;
+  // Whether collectives over this network between nodes were measured: over its kind anywhere, if
+  // that is stated, or else at the home site.
+  bool KnowsNetwork(const Link& network) const;
   // Whether some of the curves were measured at this site.
   bool HasSite(const std::string& site) const;
 

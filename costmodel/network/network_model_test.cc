@@ -109,7 +109,7 @@ TEST(NetworkModelTest, AMeasuredGroupIsInterpolatedAndItsNeighboursFollow) {
   EXPECT_EQ(Predict(model, Sample(3 << 20, A100s(1, 8), Duration())).estimate.basis,
             Basis::kInterpolated);
   EXPECT_EQ(Predict(model, Sample(3 << 20, A100s(1, 4), Duration())).estimate.basis,
-            Basis::kLearned);
+            Basis::kCalibrated);
 }
 
 TEST(NetworkModelTest, AnOpElsewhereIsPricedAsOnTheFabricMostLikeIt) {
@@ -170,21 +170,23 @@ TEST(NetworkModelTest, HomesAreTimedAsTheirMeasurementsAre) {
   }
 }
 
-// Half of what lies in an interval of 80 %, as a factor each way.
+// Returns the factor each way of the 80 % interval.
 double FactorOf(const NetworkModel& model, const NetworkSample& sample) {
-  return std::exp(1.2816 * Predict(model, sample).estimate.spread);
+  return std::exp(kSigmas80 * Predict(model, sample).estimate.spread);
 }
 
 TEST(NetworkModelTest, KindsOfNetworksThatNobodyMeasuredHaveWideIntervals) {
   Fabric fabric = A100s(2, 8);
   fabric.inter.network = NetworkKind::kInfiniband;
   NetworkModel model = NetworkModel::Fit(TwiceTheFormula(fabric));
-  EXPECT_TRUE(model.HasNetwork(NetworkKind::kInfiniband));
-  EXPECT_FALSE(model.HasNetwork(NetworkKind::kRoce));
   const auto on = [&](NetworkKind kind) {
     fabric.inter.network = kind;
     return Sample(1 << 28, fabric, Duration());
   };
+  const auto knows = [&](NetworkKind kind) { return model.KnowsNetwork(on(kind).op.fabric.inter); };
+  EXPECT_TRUE(knows(NetworkKind::kInfiniband));
+  EXPECT_FALSE(knows(NetworkKind::kRoce));
+  EXPECT_FALSE(knows(NetworkKind::kUnstated));
   EXPECT_LT(FactorOf(model, on(NetworkKind::kInfiniband)), 1.4);
   EXPECT_GE(FactorOf(model, on(NetworkKind::kRoce)), 1.5);
   EXPECT_GE(FactorOf(model, on(NetworkKind::kUnstated)), 1.5);
@@ -199,6 +201,7 @@ TEST(NetworkModelTest, KindsOfNetworksThatNobodyMeasuredHaveWideIntervals) {
   EXPECT_NEAR(ratio(NetworkKind::kCloudTcp), 1, 0.01);
   // The home site's network is known whether or not its kind is stated.
   model = model.WithHome("here");
+  EXPECT_TRUE(knows(NetworkKind::kUnstated));
   EXPECT_LT(FactorOf(model, on(NetworkKind::kUnstated)), 1.4);
 }
 

@@ -2,11 +2,14 @@
 
 #include <regex>
 #include <string>
+#include <vector>
 
 #include "costmodel/usual_links.h"
 
 namespace stagecraft {
 namespace {
+
+constexpr double kMostInterfaces = 64, kMostGbit = 1e5;
 
 struct Word {
   const char* pattern;
@@ -30,35 +33,50 @@ const Word kWords[] = {
     {"([0-9.]*gb|giga)e|ethernet|tcp", NetworkKind::kEthernet},
 };
 
-bool Matches(const std::string& text, const std::string& pattern, std::smatch* match = nullptr) {
-  const std::regex regex(pattern, std::regex::icase);
-  std::smatch ignored;
-  return std::regex_search(text, match == nullptr ? ignored : *match, regex);
+std::regex Compiled(const std::string& pattern) { return std::regex(pattern, std::regex::icase); }
+
+// A rate in Gbit/s, with a count before it; bytes a second ("GB/s") are no such rate.
+const char* const kRate =
+    "(?:([0-9]+) ?x ?)?([0-9]+(?:\\.[0-9]+)?) ?G(?:b(?:it)?(?:/s|ps)?|bE)?(?![a-z/])";
+const char* const kCount = "([0-9]+) ?x";
+
+// A word for a kind stands between other characters than letters, or right before a rate: "IB100G".
+std::regex OfKind(const Word& word) {
+  const std::string begin = std::string("(?:^|[^a-z])(?:[0-9]+x)?(?:") + word.pattern + ")";
+  return Compiled(begin + "(?:(?![a-z])|[0-9]+G(?![a-z]))");
+}
+
+const Word* FindWord(const std::string& text) {
+  static const std::vector<std::regex> patterns = [] {
+    std::vector<std::regex> compiled;
+    for (const Word& word : kWords) compiled.push_back(OfKind(word));
+    return compiled;
+  }();
+  for (size_t i = 0; i < patterns.size(); ++i) {
+    if (std::regex_search(text, patterns[i])) return &kWords[i];
+  }
+  return nullptr;
 }
 
 }  // namespace
 
 std::optional<Link> ParseNetworkWords(std::string_view words) {
+  static const std::regex rate = Compiled(kRate), count_alone = Compiled(kCount);
   const std::string text(words);
-  // A count before the rate, and nothing that a rate of bytes would have.
-  const std::string rate = "(?:([0-9]+) ?x ?)?([0-9]+(?:\\.[0-9]+)?) ?G(?:b(?:it)?(?:/s|ps)?|bE)?";
-  for (const Word& word : kWords) {
-    const std::string pattern = std::string("(?:^|[^a-z])(?:[0-9]+x)?(?:") + word.pattern + ")";
-    if (!Matches(text, pattern + "(?![a-z])") && !Matches(text, pattern + "[0-9]+G(?![a-z])")) {
-      continue;
-    }
-    double gbit = word.gbit, count = 1;
-    std::smatch match;
-    if (Matches(text, rate + "(?![a-z/])", &match)) {
-      if (match[1].matched) count = std::stod(match[1]);
-      gbit = std::stod(match[2]);
-    } else if (Matches(text, "([0-9]+) ?x", &match)) {
-      count = std::stod(match[1]);
-    }
-    if (!(count >= 1 && count <= 64 && gbit > 0 && gbit <= 1e5)) return std::nullopt;
-    return Link{LinkKind::kNetwork, UsualLatency(word.kind), FromGbit(count * gbit), word.kind};
+  const Word* const word = FindWord(text);
+  if (word == nullptr) return std::nullopt;
+  double gbit = word->gbit, count = 1;
+  std::smatch match;
+  if (std::regex_search(text, match, rate)) {
+    if (match[1].matched) count = std::stod(match[1]);
+    gbit = std::stod(match[2]);
+  } else if (std::regex_search(text, match, count_alone)) {
+    count = std::stod(match[1]);
   }
-  return std::nullopt;
+  if (!(count >= 1 && count <= kMostInterfaces && gbit > 0 && gbit <= kMostGbit)) {
+    return std::nullopt;
+  }
+  return Link{LinkKind::kNetwork, UsualLatency(word->kind), FromGbit(count * gbit), word->kind};
 }
 
 }  // namespace stagecraft

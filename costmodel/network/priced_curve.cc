@@ -22,8 +22,9 @@ constexpr double kSpreadOfRuns = 0.06;
 constexpr Spreads kSpreadOfGroups = {0.6, 0.12};
 constexpr Spreads kSpreadOfSites = {0.45, 0.07};
 constexpr Spreads kSpreadOfFormula = {0.8, 0.4};
-// Of a network of a kind that nobody measured: the 80 % interval is a factor of 1.5 each way.
-const double kSpreadOfUnknownNetwork = std::log(1.5) / 1.2816;
+// Over a network of a kind that nobody measured, the 80 % interval is at least a factor of 1.5 each
+// way.
+const double kSpreadOfUnknownNetwork = std::log(1.5) / kSigmas80;
 // If no more than this part of the variance is left, a curve says more than the formula.
 constexpr double kLearnedVariance = 0.5;
 
@@ -92,9 +93,10 @@ PricedCurve::PricedCurve(const Op& op, const Device& device, const CurveWeights&
       formula_(op, device, std::nullopt),
       latency_spread_(weights.SpreadAt(0)),
       bandwidth_spread_(weights.SpreadAt(1)),
-      basis_(weights.variance < kLearnedVariance && weights.is_network_known
-                 ? Basis::kLearned
-                 : Basis::kExtrapolated) {
+      basis_(weights.variance >= kLearnedVariance || !weights.is_network_known
+                 ? Basis::kExtrapolated
+             : weights.is_calibrated ? Basis::kCalibrated
+                                     : Basis::kLearned) {
   if (weights.shares.empty() && weights.residual == nullptr) basis_ = Basis::kAnalytical;
   if (weights.residual != nullptr) {
     is_measured_ = true;

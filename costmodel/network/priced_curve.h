@@ -5,6 +5,7 @@
 
 #include "costmodel/cost_model.h"
 #include "costmodel/device.h"
+#include "costmodel/network/formula.h"
 #include "costmodel/network/time_curve.h"
 #include "costmodel/op.h"
 #include "costmodel/units.h"
@@ -37,8 +38,9 @@ struct CurveWeights {
   std::vector<Share> shares;
   // What the group's own measurements at the home site have beyond the shares; null: none.
   const ResidualCurve* residual = nullptr;
-  double variance = 1;        // the part that the curves leave unexplained, in [0, 1]
-  bool is_elsewhere = false;  // at none of the measured sites
+  double variance = 1;         // the part that the curves leave unexplained, in [0, 1]
+  bool is_elsewhere = false;   // at none of the measured sites
+  bool is_calibrated = false;  // the home site's measurements moved what others say
   // Whether the kind of the network between the nodes is stated and was measured anywhere.
   bool is_network_known = true;
 };

@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "costmodel/collectives.h"
 #include "costmodel/device_catalogue.h"
-#include "costmodel/embedded_nccl_tuning.h"
-#include "costmodel/network/harness.h"
+#include "costmodel/network/formula.h"
 #include "costmodel/statistics.h"
 
 namespace stagecraft {
@@ -19,12 +17,7 @@ namespace {
 
 constexpr double kKnotsPerOctave = 4;
 constexpr double kLeastGap = 1e-3;  // octaves between knots; files keep 24 bits of sizes up to 45
-// The share of one of the n-1 steps of a ring's gather or scatter that is added to the formula:
-// chosen among 0, 0.05, ... 0.2 with half of the groups left out (docs/cost-model.md). A byte costs
-// a ring of two 8 % more than a ring of eight.
-constexpr double kLastStep = 0.1;
-
-// The least share of a measured time that must be NCCL's.
+// A time of which the harness leaves less than this share says nothing about NCCL.
 constexpr double kLeastShare = 0.2;
 
 using Knot = TimeCurve::Knot;
@@ -40,8 +33,9 @@ double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at
   return below.ratio + (at - below.*axis) / width * (above.ratio - below.ratio);
 }
 
-// Returns the ratio beyond the last knot: each further byte costs as much more than the formula has
-// as the bytes of the last doublings did. A time has the unit of the formula's for no bytes.
+// Returns the ratio beyond the last knot: what a further byte costs over what it costs in the
+// formula is what it was in the last doublings. Times are multiples of the formula's for no bytes,
+// which is exp2(regime) but for a factor.
 double BeyondLast(const std::vector<Knot>& knots, double regime) {
   constexpr double kSlopeDoublings = 2;
   constexpr double kMostChange = 0.5;  // of the logarithm of the ratio
@@ -141,27 +135,6 @@ double TimeCurve::RatioAtRegime(double regime) const {
   const double within = Interpolate(knots, &Knot::regime, regime);
   return regime <= knots.back().regime ? within : BeyondLast(knots, regime);
 }
-
-Formula::Formula(const Op& op, const Device& device, std::optional<Algorithm> forced)
-    : op_(op), device_(device), forced_(forced) {
-  least_seconds_ = ChoiceAt(Bytes()).time.seconds();
-}
-
-CollectiveChoice Formula::ChoiceAt(Bytes bytes) const {
-  Op op = op_;
-  op.bytes = bytes;
-  return ChooseCollective(op, device_, EmbeddedNcclTuning(), forced_);
-}
-
-double Formula::SecondsOf(const CollectiveChoice& choice) const {
-  const double seconds = choice.time.seconds();
-  const bool is_inside = op_.fabric.nodes == 1 && choice.method.algorithm == Algorithm::kRing;
-  const bool is_whole = CollectiveOf(op_.kind).passes == Passes::kWholeOnce;
-  if (!is_inside || is_whole) return seconds;
-  return seconds + kLastStep / (op_.fabric.ranks - 1) * std::max(0.0, seconds - least_seconds_);
-}
-
-double Formula::RegimeAt(double seconds) const { return 1 + std::log2(seconds / least_seconds_); }
 
 std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,
                                   std::span<const int> chosen, const Harnesses& harnesses) {

@@ -48,8 +48,8 @@ class AttentionBuilder {
     return tensor;
   }
   void Declare(Tensor tensor, int64_t heads, int64_t rows, int64_t same_as = 0) {
-    const int64_t bytes = op_.sequences * heads * rows * op_.k * ElementSize(op_.dtype);
-    arguments_.blocks.push_back({graph_.uid(tensor), same_as, bytes, false});
+    const Bytes bytes = TensorBytes(op_.dtype, op_.sequences * heads * rows * op_.k);
+    arguments_.blocks.push_back({graph_.uid(tensor), same_as, bytes.count(), false});
   }
   Tensor Number(float value) {
     const Tensor tensor = graph_.Add({1, 1, 1, 1}, {1, 1, 1, 1}, CUDNN_DATA_FLOAT, Home::kValue);

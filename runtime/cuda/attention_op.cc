@@ -58,7 +58,7 @@ class AttentionOp final : public DeviceOp {
     for (size_t i = 0; i < offsets_.size(); ++i) {
       const AttentionArguments::Block& block = blocks()[i];
       const DType dtype = block.is_fp32 ? DType::kFp32 : dtype_;
-      FillRandom(operands + offsets_[i], block.bytes / ElementSize(dtype), dtype, i, stream);
+      FillRandom(operands + offsets_[i], block.bytes * 8 / ElementBits(dtype), dtype, i, stream);
     }
   }
 

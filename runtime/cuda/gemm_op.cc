@@ -26,15 +26,14 @@ Formats FormatsOf(DType dtype) {
     case DType::kBf16:
       return {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
     case DType::kFp8:
+    case DType::kNvfp4:  // refused by GemmOp
       break;
   }
   return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
 }
 
 // Returns the size in bytes of an element of the result: results of 8-bit GEMMs have 16 bits.
-size_t ResultSize(DType dtype) {
-  return dtype == DType::kFp8 ? 2 : static_cast<size_t>(ElementSize(dtype));
-}
+size_t ResultSize(DType dtype) { return static_cast<size_t>(ElementBits(WorkingType(dtype)) / 8); }
 
 // cuBLAS stores matrices by columns: an (m,n) result that is stored by rows is an n x m matrix to
 // cuBLAS, and the right operand is its first.
@@ -44,6 +43,7 @@ class GemmOp final : public DeviceOp {
       : op_(one.op), library_(std::move(library)), options_(options) {
     transposes_right_ = one.kernel == kLinear;
     transposes_left_ = one.kernel == kLinearWeightGradient;
+    if (op_.dtype == DType::kNvfp4) throw Unsupported("4-bit GEMMs");
     if (op_.dtype == DType::kFp8 && !transposes_right_) {
       throw Unsupported("8-bit GEMMs in other layouts than that of a linear layer's forward");
     }
@@ -80,7 +80,7 @@ class GemmOp final : public DeviceOp {
   size_t Count(int64_t rows, int64_t columns) const {
     return static_cast<size_t>(op_.batch * rows * columns);
   }
-  size_t ElementBytes() const { return static_cast<size_t>(ElementSize(op_.dtype)); }
+  size_t ElementBytes() const { return static_cast<size_t>(ElementBits(op_.dtype) / 8); }
   size_t right_offset() const { return Aligned(Count(op_.m, op_.k) * ElementBytes()); }
   size_t result_offset() const {
     return right_offset() + Aligned(Count(op_.k, op_.n) * ElementBytes());

@@ -73,8 +73,8 @@ void RankDevice::Place(const Schedule& schedule, const StreamProgram& program, B
   std::byte* const memory = memory_.get();
   for (const auto& [stream, offset] : offsets) buffers_[stream] = memory + offset;
   const auto exchanged = static_cast<int64_t>(bytes - Aligned(ops_->needed_bytes()));
-  FillRandom(memory + (bytes - exchanged), exchanged / ElementSize(DType::kFp32), DType::kFp32, 2,
-             home_.get());
+  FillRandom(memory + (bytes - exchanged), exchanged * 8 / ElementBits(DType::kFp32), DType::kFp32,
+             2, home_.get());
   ops_->Place(memory, home_.get());
   CHECK_CUDA(cudaStreamSynchronize(home_.get()));  // no other stream waits for this one
 }

@@ -101,8 +101,8 @@ void RankOps::Make(const Command& command, int index) {
 
 void RankOps::Place(std::byte* memory, cudaStream_t stream) {
   memory_ = memory;
-  FillRandom(memory, static_cast<int64_t>(operands_.bytes()) / ElementSize(filled_as_), filled_as_,
-             1, stream);
+  FillRandom(memory, static_cast<int64_t>(operands_.bytes()) * 8 / ElementBits(filled_as_),
+             filled_as_, 1, stream);
   for (auto& [key, own] : ops_) {
     if (own.op == nullptr || own.is_product()) continue;
     const size_t bytes = own.operand_bytes();

@@ -51,8 +51,9 @@ Bytes Footprint(const ProfileCase& one) {
   const Op& op = one.op;
   if (IsCollective(op.kind)) return op.bytes;
   // The results of 8-bit GEMMs have 16 bits.
-  const int64_t wider = op.kind == OpKind::kGemm && op.dtype == DType::kFp8 ? 1 : 0;
-  return op.Traffic() + Bytes(wider * op.batch * op.m * op.n);
+  const int64_t results = op.kind == OpKind::kGemm && IsCast(op.dtype) ? op.batch * op.m * op.n : 0;
+  return op.Traffic() + TensorBytes(WorkingType(op.dtype), results) -
+         TensorBytes(op.dtype, results);
 }
 
 std::vector<Op> CalibrationShapes(const Device& device) {

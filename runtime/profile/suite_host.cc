@@ -87,7 +87,7 @@ void AddMoves(SuiteBuilder& suite) {
     suite.Add(Op::Optimizer(Bytes(bytes), 1), kMove);
     for (const int64_t width : {256, 1024, 4096}) {
       for (const OpKind kind : {OpKind::kNorm, OpKind::kSoftmax}) {
-        const int64_t rows = bytes / (2 * ElementSize(kFormat) * width);
+        const int64_t rows = bytes / (2 * ElementBits(kFormat) / 8 * width);
         if (rows > 0) suite.Add(Op::Rowwise(kind, kFormat, rows, width, Bytes(bytes)), kMove);
       }
     }

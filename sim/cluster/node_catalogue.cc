@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <set>
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/usual_links.h"
 #include "data/embedded.h"
 #include "sim/cluster/node_type_proto.h"
 
@@ -16,30 +18,17 @@ namespace {
 
 constexpr char kEmbeddedName[] = "nodes.textproto";
 
-// Nodes of GPU types for which the catalogue has none: as many GPUs as nearly all of its node types
-// have, with the latencies that these have.
+// A node of a GPU type for which the catalogue has none has as many GPUs as nearly all of its node
+// types have, in slots of a PCIe generation that these have.
 constexpr int kAssumedDevices = 8;
-constexpr Duration kNvlinkLatency = 600_ns;
-constexpr Duration kPcieLatency = 1_us;
-
-// The bandwidth of a port of 16 lanes, as in the catalogue's nodes.
-Bandwidth PcieBandwidth(int generation) {
-  switch (generation) {
-    case 4:
-      return Bandwidth(31.5e9);
-    case 5:
-    case 6:
-      return Bandwidth(63e9);
-    default:
-      return Bandwidth(15.75e9);
-  }
-}
+constexpr int kOldestPcie = 3, kNewestPcie = 5;
 
 // GPUs with stacked memory and links of their own are sold in nodes that join all of them, each
 // with an interface of its own; bridges between pairs of other GPUs are an option, which is not
 // assumed.
 NodeType AssumedNode(const DeviceEntry& entry) {
-  const Link port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(entry.pcie_generation)};
+  const int pcie = std::clamp(entry.pcie_generation, kOldestPcie, kNewestPcie);
+  const Link port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(pcie)};
   NodeType type;
   type.id = "node of " + entry.device.id;
   type.device = entry.device;

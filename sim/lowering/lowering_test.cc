@@ -149,9 +149,14 @@ TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
 // A cast of 1,024 elements reads 2 bytes and writes 1, in both layouts; the current recipe first
 // finds a maximum; the MX recipe has 32 scales in each layout.
 TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
-  EXPECT_EQ(CastBytes(Fp8Recipe::kDelayed, 1024), Bytes(4096));
-  EXPECT_EQ(CastBytes(Fp8Recipe::kCurrent, 1024), Bytes(6144));
-  EXPECT_EQ(CastBytes(Fp8Recipe::kMx, 1024), Bytes(4096 + 64));
+  const auto moved = [](DType precision, Fp8Recipe recipe) {
+    return CastOf(precision, recipe, 1024).bytes;
+  };
+  EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kDelayed), Bytes(4096));
+  EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kCurrent), Bytes(6144));
+  EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kMx), Bytes(4096 + 64));
+  EXPECT_EQ(moved(DType::kNvfp4, Fp8Recipe::kDelayed), Bytes(2 * 2048 + 2 * (512 + 64)));
+  EXPECT_EQ(CastOf(DType::kBf16, Fp8Recipe::kDelayed, 1024).kernels, 0);
   const Workload workload = MakeWorkload();
   const Cluster cluster = MakeCluster(1, 1);
   PlanDegrees degrees = Degrees(1, 1);

@@ -58,11 +58,11 @@ struct Plan : StepOptions {
   int gradient_bytes = 4;  // per element, accumulated and reduced
 
   int64_t micro_batches() const { return global_batch / micro_batch; }
-  // Bytes of one parameter in the precision of computation; 8-bit GEMMs cast 16-bit weights.
-  int64_t WorkingBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
-  // The bytes that are moved to cast this many elements for GEMMs; none if there is no cast.
-  Bytes CastBytes(int64_t elements) const {
-    return precision == DType::kFp8 ? stagecraft::CastBytes(fp8_recipe, elements) : Bytes();
+  // Bytes of one parameter; GEMMs of fewer than 16 bits cast 16-bit weights.
+  int64_t WorkingBytes() const { return ElementBits(WorkingType(precision)) / 8; }
+  // The cast of this many elements for GEMMs.
+  CastWork CastOf(int64_t elements) const {
+    return stagecraft::CastOf(precision, fp8_recipe, elements);
   }
   int chunk_count() const { return static_cast<int>(stages[0].chunks.size()); }
   int device_count() const;

@@ -19,6 +19,15 @@ std::string RankOrder(const PlanProto& proto, const PlanPlace& place) {
   return proto.rank_order();
 }
 
+AttentionKernel AttentionKernelFromProto(const PlanProto& proto, const PlanPlace& place) {
+  if (!OpProto::AttentionKernel_IsValid(proto.attention_kernel())) {
+    place.Fail("attention_kernel",
+               fmt::format("got {}, want USUAL, FLASH1, FLASH2, FLASH3, CUDNN, FUSED or TRITON",
+                           static_cast<int>(proto.attention_kernel())));
+  }
+  return static_cast<AttentionKernel>(proto.attention_kernel());
+}
+
 SyncOptions SyncFromProto(const PlanProto& proto, const PlanPlace& place) {
   SyncOptions sync;
   sync.method =
@@ -99,6 +108,7 @@ void ReadShared(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   plan.context_exchange =
       EnumFromProto(proto.context_exchange(), ContextExchange::kRing, "context_exchange", place);
   plan.fp8_recipe = EnumFromProto(proto.fp8_recipe(), Fp8Recipe::kDelayed, "fp8_recipe", place);
+  plan.attention_kernel = AttentionKernelFromProto(proto, place);
   plan.gradient_sync = SyncFromProto(proto, place);
   if (proto.has_overlap_p2p()) plan.overlap_p2p = proto.overlap_p2p();
   plan.overlap_tensor = proto.overlap_tensor();

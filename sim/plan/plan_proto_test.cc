@@ -110,6 +110,7 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
   odd.stages[1].replicas = {{8, 9, 12, 13}};
   odd.precision = DType::kFp8;
   odd.fp8_recipe = Fp8Recipe::kCurrent;
+  odd.attention_kernel = AttentionKernel::kFlash3;
   odd.zero = 0;
   odd.gradient_bytes = 2;
   odd.overlap_grad_reduce = false;

@@ -63,6 +63,7 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_bucket_bytes(plan.bucket_bytes);
   proto.set_context_exchange(EnumToProto<PlanProto::ContextExchange>(plan.context_exchange));
   proto.set_fp8_recipe(EnumToProto<PlanProto::Fp8Recipe>(plan.fp8_recipe));
+  proto.set_attention_kernel(static_cast<OpProto::AttentionKernel>(plan.attention_kernel));
   const SyncOptions& sync = plan.gradient_sync;
   proto.set_gradient_sync(EnumToProto<GradientSyncProto::Method>(sync.method));
   proto.set_sync_servers(sync.servers);

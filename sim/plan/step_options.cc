@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "costmodel/attention_version.h"
 #include "costmodel/divide.h"
 
 namespace stagecraft {
@@ -38,23 +39,30 @@ const char* Name(Fp8Recipe recipe) {
   return kNames[static_cast<int>(recipe)];
 }
 
-Bytes CastBytes(Fp8Recipe recipe, int64_t elements) {
-  const int64_t once = 4 * elements;  // two bytes in, one out, one out transposed
+CastWork CastOf(DType precision, Fp8Recipe recipe, int64_t elements) {
+  if (!IsCast(precision)) return {};
+  const Bytes read(2 * elements);
+  const Bytes once = read + 2 * TensorBytes(precision, elements);
+  if (precision == DType::kNvfp4) return {once + read, 2};
   switch (recipe) {
     case Fp8Recipe::kDelayed:
-      return Bytes(once);
+      return {once, 1};
     case Fp8Recipe::kCurrent:
-      return Bytes(once + 2 * elements);
+      return {once + read, 2};
     case Fp8Recipe::kMx:
-      return Bytes(once + 2 * DivideUp(elements, 32));  // a scale byte each way
+      return {once + Bytes(2 * DivideUp(elements, 32)), 1};  // a scale byte each way
   }
-  return Bytes();
+  return {};
 }
 
 std::string FindGpuError(const StepOptions& options, const Device& device) {
   if (options.precision == DType::kFp8 && options.fp8_recipe == Fp8Recipe::kMx &&
       !HasBlockScaling(device.generation)) {
     return fmt::format("fp8_recipe: {} has no GEMMs of block-scaled 8-bit numbers", device.name);
+  }
+  if (!RunsOn(options.attention_kernel, device.generation)) {
+    return fmt::format("attention_kernel: {} does not run on {}", Name(options.attention_kernel),
+                       device.name);
   }
   if (device.Peak(options.precision).flop_per_s() <= 0) {
     return fmt::format("precision: {} has no {} arithmetic", device.name, Name(options.precision));

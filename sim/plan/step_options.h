@@ -6,6 +6,7 @@
 
 #include "costmodel/device.h"
 #include "costmodel/gradient_sync.h"
+#include "costmodel/op.h"
 #include "costmodel/units.h"
 #include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/pipeline_schedule.h"
@@ -31,9 +32,14 @@ Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters);
 enum class Fp8Recipe { kDelayed, kCurrent, kMx };
 const char* Name(Fp8Recipe recipe);
 
-// The bytes that are moved to cast 16-bit elements: these are read, and written as rows and, for
-// the weight gradient, as columns.
-Bytes CastBytes(Fp8Recipe recipe, int64_t elements);
+// What it takes to cast 16-bit elements to the precision of GEMMs: these are read, and written as
+// rows and, for the weight gradient, as columns. Nothing if the precision has 16 bits or more; the
+// recipe counts for fp8 alone. Of nvfp4 a tensor's maximum is needed first, as with kCurrent.
+struct CastWork {
+  Bytes bytes;  // moved
+  int kernels = 0;
+};
+CastWork CastOf(DType precision, Fp8Recipe recipe, int64_t elements);
 
 // Bytes of an element of a gradient if nothing else is asked for.
 inline int UsualGradientBytes(DType precision) { return precision == DType::kFp16 ? 2 : 4; }
@@ -81,6 +87,7 @@ struct StepOptions {
   Placement placement = Placement::kLooped;  // of kCustom
   DType precision = DType::kBf16;            // of GEMMs
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
+  AttentionKernel attention_kernel = AttentionKernel::kUsual;  // of fused attention
   bool forward_only = false;
   // How many ranks share states (Plan::zero), consecutive in rank order; groups hold copies of each
   // other's states and all-reduce what is left (hybrid sharding). 0: all ranks of a stage.

@@ -20,12 +20,12 @@ class AttentionEmitter {
       return Add(FusedAttention(Direction::kForward));
     }
     const int64_t scores = heads * queries * Keys();
-    Add(Op::Gemm(spec_.NarrowType(), queries, Keys(), o_.head_size, heads));
+    Add(Op::Gemm(spec_.ActivationType(), queries, Keys(), o_.head_size, heads));
     // Scale, mask and softmax in one kernel, dropout with its mask in another.
-    Add(Op::Rowwise(OpKind::kSoftmax, spec_.NarrowType(), heads * queries, Keys(),
+    Add(Op::Rowwise(OpKind::kSoftmax, spec_.ActivationType(), heads * queries, Keys(),
                     Bytes(scores * 2 * spec_.ElementBytes())));
     Add(Op::Elementwise(Bytes(scores * (2 * spec_.ElementBytes() + 1))));
-    Add(Op::Gemm(spec_.NarrowType(), queries, o_.head_size, Keys(), heads));
+    Add(Op::Gemm(spec_.ActivationType(), queries, o_.head_size, Keys(), heads));
   }
 
   void Backward() {
@@ -39,11 +39,12 @@ class AttentionEmitter {
       Add(FusedAttention(Direction::kBackward));
     } else {
       const int64_t scores = heads * queries * keys;
-      Add(Op::Gemm(spec_.NarrowType(), queries, keys, o_.head_size, heads));  // of probabilities
-      Add(Op::Gemm(spec_.NarrowType(), keys, o_.head_size, queries, heads));  // of values
+      Add(Op::Gemm(spec_.ActivationType(), queries, keys, o_.head_size,
+                   heads));  // of probabilities
+      Add(Op::Gemm(spec_.ActivationType(), keys, o_.head_size, queries, heads));  // of values
       Add(Op::Elementwise(Bytes(scores * (5 * spec_.ElementBytes() + 1)), 2));
-      Add(Op::Gemm(spec_.NarrowType(), queries, o_.head_size, keys, heads));  // of queries
-      Add(Op::Gemm(spec_.NarrowType(), keys, o_.head_size, queries, heads));  // of keys
+      Add(Op::Gemm(spec_.ActivationType(), queries, o_.head_size, keys, heads));  // of queries
+      Add(Op::Gemm(spec_.ActivationType(), keys, o_.head_size, queries, heads));  // of keys
     }
     EndBackward();
   }
@@ -52,8 +53,9 @@ class AttentionEmitter {
   void Add(const Op& op, uint8_t flags = 0) { steps_.push_back({op, flags}); }
 
   Op FusedAttention(Direction direction) const {
-    Op op = Op::Attention(spec_.NarrowType(), direction, AttendedHeads(), AttendedQueries(), Keys(),
-                          o_.head_size, o_.causal);
+    Op op = Op::Attention(spec_.ActivationType(), direction, AttendedHeads(), AttendedQueries(),
+                          Keys(), o_.head_size, o_.causal);
+    op.attention_kernel = spec_.attention_kernel;
     op.sequences = spec_.micro_batch;
     const int64_t kv = spec_.micro_batch * DivideUp(o_.kv_heads, spec_.tensor);
     op.kv_batch = std::min(op.batch, IsUlysses() ? DivideUp(kv, spec_.context) : kv);

@@ -74,11 +74,10 @@ class Emitter {
   void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
     Add(Op::Gemm(spec_.precision, m, n, k, batch), kWeightGradient);
   }
-  // 8-bit GEMMs take 16-bit tensors through a cast.
+  // GEMMs of 8 or 4 bits take 16-bit tensors through a cast.
   void Cast(int64_t elements) {
-    if (spec_.precision != DType::kFp8) return;
-    const int kernels = spec_.fp8_recipe == Fp8Recipe::kCurrent ? 2 : 1;
-    Add(Op::Elementwise(CastBytes(spec_.fp8_recipe, elements), kernels));
+    const CastWork cast = CastOf(spec_.precision, spec_.fp8_recipe, elements);
+    if (cast.kernels > 0) Add(Op::Elementwise(cast.bytes, cast.kernels));
   }
 
   int64_t AllRows() const { return spec_.Rows(o_.positions); }
@@ -114,8 +113,8 @@ class Emitter {
         o_.split == Split::kColumn ? DivideUp(elements, spec_.tensor) : elements;
     const Bytes bytes(OwnRows() * per_row * spec_.ElementBytes());
     if (o_.kind == OperatorKind::kNorm && o_.in_features > 0) {
-      return Add(Op::Rowwise(OpKind::kNorm, spec_.NarrowType(), OwnRows(), o_.in_features, bytes,
-                             o_.kernels));
+      return Add(Op::Rowwise(OpKind::kNorm, spec_.ActivationType(), OwnRows(), o_.in_features,
+                             bytes, o_.kernels));
     }
     Add(Op::Elementwise(bytes, o_.kernels));
   }

@@ -37,7 +37,7 @@ Op OptimizerOp(const Plan& plan, int stage, const ParameterCount& parameters, in
   for (const LayerRange& range : plan.stages[stage].chunks) layers += range.count;
   const int launches = 1 + layers * kTensorsPerLayer / kTensorsPerLaunch;
   // Every rank casts the parameters with which it computes once in each training step.
-  const int64_t bytes = UpdateBytes(plan, own) + plan.CastBytes(parameters.Total()).count();
+  const int64_t bytes = UpdateBytes(plan, own) + plan.CastOf(parameters.Total()).bytes.count();
   return Op::Optimizer(Bytes(bytes), launches);
 }
 

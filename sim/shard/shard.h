@@ -28,6 +28,7 @@ struct ShardSpec {
   Recompute recompute = Recompute::kNone;  // as in Stage, like the next field
   std::vector<LayerRange> recomputed = {};
   AttentionBackend attention = AttentionBackend::kFlash;
+  AttentionKernel attention_kernel = AttentionKernel::kUsual;
   Fabric tensor_fabric;
   ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
@@ -44,10 +45,9 @@ struct ShardSpec {
   int64_t SplitRows(int64_t positions = 0) const {
     return sequence_parallel ? DivideUp(Rows(positions), tensor) : Rows(positions);
   }
-  // Bytes of an element of an activation; 8-bit GEMMs keep 16-bit activations.
-  int ElementBytes() const { return precision == DType::kFp8 ? 2 : ElementSize(precision); }
-  // The format of what 8-bit recipes leave in 16 bits.
-  DType NarrowType() const { return precision == DType::kFp8 ? DType::kBf16 : precision; }
+  // The format of activations, and of GEMMs between them, and the bytes of an element.
+  DType ActivationType() const { return WorkingType(precision); }
+  int ElementBytes() const { return ElementBits(ActivationType()) / 8; }
   friend bool operator==(const ShardSpec&, const ShardSpec&) = default;
 };
 

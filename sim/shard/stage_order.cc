@@ -121,6 +121,7 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.recompute = plan.forward_only ? Recompute::kNone : s.recompute;
   if (!plan.forward_only) spec.recomputed = s.recomputed;
   spec.attention = workload.attention;
+  spec.attention_kernel = plan.attention_kernel;
   spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;

@@ -109,6 +109,7 @@ Device DeviceWithFp8(double times_16_bits) {
   device.peak[static_cast<int>(DType::kFp32)] = FlopRate(10e12);
   device.peak[static_cast<int>(DType::kTf32)] = FlopRate(50e12);
   device.peak[static_cast<int>(DType::kFp8)] = FlopRate(times_16_bits * 100e12);
+  device.peak[static_cast<int>(DType::kNvfp4)] = FlopRate(2 * times_16_bits * 100e12);
   return device;
 }
 
@@ -124,7 +125,7 @@ std::vector<std::string> ErrorsAtPeak(double factor, DType precision, const Clus
 
 TEST(PeakShareTest, ProductsAreJudgedByThePeakOfTheFormatThatTheyRunIn) {
   for (const DType precision :
-       {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8}) {
+       {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8, DType::kNvfp4}) {
     for (const double ratio : {1.0, 2.0, 4.0}) {
       for (const int devices : {1, 2}) {
         const Cluster cluster("test", {{MakeNode(DeviceWithFp8(ratio), devices), 1}});

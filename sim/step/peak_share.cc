@@ -31,13 +31,13 @@ struct Peaks {
 };
 
 Peaks PeaksOf(const Evaluation& evaluation, DType precision, const Cluster& cluster) {
-  const DType narrow = precision == DType::kFp8 ? DType::kBf16 : precision;
+  const DType working = WorkingType(precision);
   Peaks peaks;
   for (size_t group = 0; group < evaluation.group_devices.size(); ++group) {
     const int devices = evaluation.group_devices[group];
     if (devices == 0) continue;
     const Device& device = cluster.groups()[group].type.device;
-    const double slow = device.Peak(narrow).flop_per_s();
+    const double slow = device.Peak(working).flop_per_s();
     peaks.slow += devices * slow;
     peaks.ratio = std::max(peaks.ratio, device.Peak(precision).flop_per_s() / slow);
   }
@@ -52,7 +52,7 @@ PeakShare PeakShareOf(const Evaluation& evaluation, const Plan& plan, const Work
   const double model = evaluation.model_flops.count();
   const double recomputed = evaluation.hardware_flops.count() - model;
   const double in_slow =
-      plan.precision == DType::kFp8 ? model * AttentionShare(workload, plan.sequence) : model;
+      IsCast(plan.precision) ? model * AttentionShare(workload, plan.sequence) : model;
   const double available = peaks.slow * evaluation.step_time.seconds();
   const double of_model = in_slow + (model - in_slow) / peaks.ratio;
   return {of_model / available, (of_model + recomputed / peaks.ratio) / available};

@@ -7,14 +7,7 @@
 #include "sim/shard/stage_order.h"
 
 namespace stagecraft {
-namespace {
-
-DType PeakType(DType precision) {
-  if (precision == DType::kFp8) return DType::kBf16;
-  return precision;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 size_t WorkCounter::LayerHash::operator()(const Layer& layer) const {
   const ShardSpec& spec = layer.spec;
@@ -38,7 +31,7 @@ void WorkCounter::Count(const Plan& plan, Evaluation& evaluation) {
   for (const Stage& stage : plan.stages) {
     for (const std::vector<int>& replica : stage.replicas) {
       for (const int device : replica) {
-        peak += cluster_.device(device).Peak(PeakType(plan.precision)).flop_per_s();
+        peak += cluster_.device(device).Peak(WorkingType(plan.precision)).flop_per_s();
         ++evaluation.devices;
         ++evaluation.group_devices[cluster_.device_group(device)];
       }

@@ -83,15 +83,17 @@ class ReportCheck {
     if (step.contains("memory") && step.contains("fits")) CheckMemory(step, path);
   }
 
-  // MFU and HFU are measured against the 16-bit peak for training in 8 bits, and otherwise against
-  // the peak of the training's format, which they cannot exceed.
+  // MFU and HFU are measured against the 16-bit peak for training in 8 or 4 bits, and otherwise
+  // against the peak of the training's format, which they cannot exceed.
   void CheckUse(const json& step, const std::string& path) {
     if (!step.contains("mfu") || step.at("mfu").is_null()) return;
     if (!step.contains("peak_share")) return Say(path, step.at("mfu"), "peak_share beside mfu");
     const double mfu = step.at("mfu").get<double>();
     const double share = step.at("peak_share").get<double>();
     if (!(share <= mfu * (1 + kRounding))) Say(path, step.at("peak_share"), "no more than mfu");
-    if (!step.contains("plan") || step.at("plan").value("precision", "") == "fp8") return;
+    if (!step.contains("plan")) return;
+    const std::string precision = step.at("plan").value("precision", "");
+    if (precision == "fp8" || precision == "nvfp4") return;
     for (const char* key : {"mfu", "hfu"}) {
       const double use = step.at(key).get<double>();
       if (!(use >= 0 && use <= 1 + kRounding)) Say(path + "." + key, step.at(key), "0 to 1");

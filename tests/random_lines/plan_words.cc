@@ -102,8 +102,9 @@ int AddProblem(WordSource& words) {
   words.Add("--global-batch", words.OneOf({"8", "16", "24", "32", "64", "48"}));
   words.Add("--seq", words.OneOf({"64", "128", "256", "512", "1024", "100"}));
   if (words.Chance(95)) {
-    words.Add("--precision",
-              words.Chance(92) ? precision : words.OneOf({"bf16", "fp16", "fp32", "tf32", "fp8"}));
+    words.Add("--precision", words.Chance(92)
+                                 ? precision
+                                 : words.OneOf({"bf16", "fp16", "fp32", "tf32", "fp8", "nvfp4"}));
   }
   return devices;
 }
@@ -144,7 +145,7 @@ void AddStep(WordSource& words) {
   words.Maybe(5, "--fp8-recipe", {"delayed", "current", "mx"});
   words.Maybe(5, "--gradient-bytes", {"2", "4", "8"});
   words.Maybe(5, "--embedding-placement", {"first-last", "redistributed"});
-  words.Maybe(8, "--attention", {"flash", "unfused"});
+  words.Maybe(8, "--attention", {"flash", "unfused", "flash1", "flash2", "flash3", "cudnn"});
   if (words.Chance(6)) {
     words.Add("--host-memory-gib", words.OneOf({"256", "2000", "0"}));
     words.Maybe(60, "--offload-optimizer");

@@ -76,21 +76,21 @@ std::vector<std::string> CostModelFlag::NotesOnNetworks(const Cluster& cluster) 
   std::vector<std::string> notes;
   if (name_ == "analytical" || cluster.node_count() == 1) return notes;
   const NetworkModel model = Network();
-  const bool is_at_home = !model.home().empty();
   std::set<NetworkKind> seen;
   for (const Cluster::NodeGroup& group : cluster.groups()) {
-    const NetworkKind kind = group.type.nic.network;
-    if (group.type.nics == 0 || !seen.insert(kind).second || is_at_home) continue;
-    if (kind == NetworkKind::kUnstated) {
+    const Link& nic = group.type.nic;
+    const bool is_new = group.type.nics > 0 && seen.insert(nic.network).second;
+    if (!is_new || model.KnowsNetwork(nic)) continue;
+    if (nic.network == NetworkKind::kUnstated) {
       notes.push_back(fmt::format(
           "the kind of network between nodes of {} is not stated: its latency suggests {}; "
           "collectives that cross it have intervals of at least a factor of 1.5 each way",
-          group.type.id, Title(LikelyKind(group.type.nic.latency))));
-    } else if (!model.HasNetwork(kind)) {
+          group.type.id, Title(LikelyKind(nic.latency))));
+    } else {
       notes.push_back(fmt::format(
           "nobody measured collectives over {}: they are priced like those of related networks, in "
           "intervals of at least a factor of 1.5 each way",
-          Title(kind)));
+          Title(nic.network)));
     }
   }
   return notes;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
+#include "sim/plan/attention_choice.h"
 #include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
@@ -38,9 +41,12 @@ void PlanFlags::RegisterAttention(Flags& flags) {
   attention_option_ =
       flags.In(FlagTopic::kNetwork)
           .Add("--attention", attention_,
-               {"<name>", "Attention as one fused kernel (flash), or kernel by kernel (unfused).",
+               {"<name>",
+                "Attention as one fused kernel, or kernel by kernel (unfused). Fused: flash is "
+                "what the GPU's generation runs best; flash1, flash2 and flash3 are versions of "
+                "FlashAttention; cudnn.",
                 "", "flash"})
-          .Suggest({"flash", "unfused"});
+          .Suggest({std::begin(kAttentionNames), std::end(kAttentionNames)});
 }
 
 void PlanFlags::RegisterGiven(Flags& flags) {
@@ -180,7 +186,7 @@ void PlanFlags::RegisterStep(Flags& flags) {
       {"<name>", "The optimizer; sgd has momentum, sgd-plain has none.", "", "adam"})
       .Suggest({"adam", "adam8bit", "sgd", "sgd-plain"});
   Add(memory, "--precision", precision_, {"<name>", "Number format of GEMMs.", "", "bf16"})
-      .Suggest({"bf16", "fp16", "fp32", "tf32", "fp8"});
+      .Suggest({"bf16", "fp16", "fp32", "tf32", "fp8", "nvfp4"});
   Add(memory, "--fp8-recipe", fp8_recipe_,
       {"<name>",
        "With fp8: a tensor is scaled by the maxima of earlier steps (delayed), by its own maximum "

@@ -12,6 +12,7 @@
 #include "proto/plan.pb.h"
 #include "sim/cluster/cluster_notes.h"
 #include "sim/cluster/cluster_spec.h"
+#include "sim/plan/attention_choice.h"
 #include "sim/plan/host_offload.h"
 #include "sim/plan/plan_proto.h"
 #include "sim/workload/limits.h"
@@ -44,10 +45,10 @@ Enum ChooseNamed(const std::string& flag, const std::string& value,
   return Choose<Enum>(flag, value, named);
 }
 
-AttentionBackend ChooseAttention(const std::string& value) {
-  return Choose<AttentionBackend>(
-      "--attention", value,
-      {{"flash", AttentionBackend::kFlash}, {"unfused", AttentionBackend::kUnfused}});
+AttentionChoice ChooseAttention(const std::string& value) {
+  std::vector<std::pair<std::string, AttentionChoice>> choices;
+  for (const char* name : kAttentionNames) choices.emplace_back(name, *FindAttention(name));
+  return Choose<AttentionChoice>("--attention", value, choices);
 }
 
 // "1-8,12": layers 1 to 8 and 12.
@@ -119,9 +120,9 @@ std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload
 
 PlanDegrees PlanFlags::Degrees() const {
   PlanDegrees degrees = degrees_;
-  degrees.precision =
-      ChooseNamed("--precision", precision_,
-                  {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8});
+  degrees.precision = ChooseNamed(
+      "--precision", precision_,
+      {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8, DType::kNvfp4});
   degrees.recompute = ChooseNamed("--recompute", recompute_,
                                   {Recompute::kNone, Recompute::kSelective, Recompute::kFull});
   degrees.recompute_choice.method = Choose<RecomputeChoice::Method>(
@@ -136,6 +137,7 @@ PlanDegrees PlanFlags::Degrees() const {
                   {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses});
   degrees.fp8_recipe = ChooseNamed("--fp8-recipe", fp8_recipe_,
                                    {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx});
+  degrees.attention_kernel = ChooseAttention(attention_).kernel;
   degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
                                       {{"first-last", false}, {"redistributed", true}});
   constexpr double kMostGib = static_cast<double>(kMostHostMemory >> 30);
@@ -151,7 +153,7 @@ PlanDegrees PlanFlags::Degrees() const {
 }
 
 Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
-  const AttentionBackend attention = ChooseAttention(attention_);
+  const AttentionBackend attention = ChooseAttention(attention_).backend;
   Workload workload = LoadWorkload(model_, attention);
   const int ranks = degrees_.tensor;
   // MakePlan() refuses other degrees, with an error that shows the arithmetic.
@@ -218,6 +220,7 @@ PlannedJob PlanFlags::Build() const {
     PlanProto proto;
     ReadProtoFile(plan_file_, &proto);
     plan = PlanFromProto(proto, workload, cluster, plan_file_);
+    if (ChoosesAttention()) plan.attention_kernel = ChooseAttention(attention_).kernel;
   } else {
     PlanDegrees degrees = DegreesFor(workload);
     schedule_.Apply(degrees);

@@ -44,6 +44,28 @@ TEST_F(ImportTest, NcclTreesKeepAffinityAndSwitches) {
   EXPECT_EQ(type.pcie.device_switch, type.pcie.nic_switch);
 }
 
+// The names of NVIDIA's interfaces do not tell InfiniBand from RoCE; a flag does.
+TEST_F(ImportTest, InterfacesSpeakWhatTheirNameOrTheFlagSays) {
+  const auto network = [&](const std::string& name, const Args& more) {
+    std::string xml = Xml("");
+    for (size_t at; (at = xml.find("mlx5")) != xml.npos;) xml.replace(at, 4, name);
+    Args args = {"nccl-topo", Write("topo.xml", xml)};
+    args.insert(args.end(), more.begin(), more.end());
+    return Import(args).node(0).nic;
+  };
+  EXPECT_EQ(network("rdmap16s27", {}).network, NetworkKind::kEfa);
+  EXPECT_EQ(network("rdmap16s27", {}).latency, UsualLatency(NetworkKind::kEfa));
+  EXPECT_EQ(network("eth0", {}).network, NetworkKind::kEthernet);
+  EXPECT_EQ(network("ib0", {}).network, NetworkKind::kInfiniband);
+  EXPECT_EQ(printed_.find("is not stated"), std::string::npos) << printed_;
+  EXPECT_EQ(network("nic", {}).network, NetworkKind::kUnstated);
+  EXPECT_NE(printed_.find("what kind of network the interfaces speak is not stated"),
+            std::string::npos)
+      << printed_;
+  EXPECT_EQ(network("nic", {"--network-kind", "roce"}).network, NetworkKind::kRoce);
+  EXPECT_EQ(network("eth0", {"--network-kind", "cloud-tcp"}).network, NetworkKind::kCloudTcp);
+}
+
 TEST_F(ImportTest, NcclTreesWithoutNvlinkArePcie) {
   const Cluster cluster = Import({"nccl-topo", Write("topo.xml", Xml(""))});
   EXPECT_EQ(cluster.node(0).wiring, Wiring::kPcie);

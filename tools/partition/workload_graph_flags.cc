@@ -15,8 +15,8 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kMostTokens = 1 << 30;
-constexpr DType kPrecisions[] = {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32,
-                                 DType::kFp8};
+constexpr DType kPrecisions[] = {DType::kBf16, DType::kFp16, DType::kFp32,
+                                 DType::kTf32, DType::kFp8,  DType::kNvfp4};
 
 Args PrecisionNames() {
   Args names;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster_spec.h"
+#include "sim/plan/attention_choice.h"
 
 namespace stagecraft {
 namespace {
@@ -67,11 +68,12 @@ std::string TokensText(const Plan& plan) {
   return plan.sequence == 1 ? "" : fmt::format(", {} tokens per sample", plan.sequence);
 }
 
+const char* AttentionName(const Plan& plan, const Workload& workload) {
+  return Name(AttentionChoice{workload.attention, plan.attention_kernel});
+}
 // Which attention is used; empty for a profile, whose operators are already measured.
-const char* AttentionText(const Workload& workload) {
-  if (workload.is_profile()) return "";
-  return workload.attention == AttentionBackend::kFlash ? ", flash attention"
-                                                        : ", unfused attention";
+std::string AttentionText(const Plan& plan, const Workload& workload) {
+  return workload.is_profile() ? "" : fmt::format(", {} attention", AttentionName(plan, workload));
 }
 
 int RecomputedBlocks(const Stage& stage) {
@@ -128,7 +130,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"seq", plan.sequence},
                {"schedule", Name(plan.schedule)},
                {"recompute", Name(plan.stages[0].recompute)},
-               {"attention", workload.attention == AttentionBackend::kFlash ? "flash" : "unfused"},
+               {"attention", AttentionName(plan, workload)},
                {"zero", plan.zero},
                {"zero_group", plan.zero_group},
                {"bucket_bytes", plan.bucket_bytes},
@@ -172,8 +174,8 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
   fmt::print(out, "          micro-batch {}, global batch {} ({}){}\n", plan.micro_batch,
              plan.global_batch, MicroBatchesText(plan), TokensText(plan));
   fmt::print(out, "          {}{}, recomputation {}, ZeRO {}, {}-byte gradients, rank order {}\n",
-             Name(plan.precision), AttentionText(job.workload), Name(first.recompute), plan.zero,
-             plan.gradient_bytes, plan.rank_order);
+             Name(plan.precision), AttentionText(plan, job.workload), Name(first.recompute),
+             plan.zero, plan.gradient_bytes, plan.rank_order);
   const auto on = [](bool value) { return value ? "on" : "off"; };
   fmt::print(
       out,

@@ -80,6 +80,16 @@ class Completion {
       row_.attention_backend = "unfused";
       Note("attention of local layers unfused");
     }
+    // The version says more than the backend, which is "flash" or "unfused".
+    if (!row_.attention_version.empty()) {
+      const bool is_unfused = row_.attention_version == "unfused";
+      const std::string backend = is_unfused ? "unfused" : "flash";
+      if (!row_.attention_backend.empty() && row_.attention_backend != backend) {
+        throw InputError(fmt::format("attention_backend {} contradicts attention_version {}",
+                                     row_.attention_backend, row_.attention_version));
+      }
+      row_.attention_backend = row_.attention_version;
+    }
     const std::string usual = facts_.attention.value_or(stack_.attention);
     Default(row_.attention_backend, is_32_bit ? "unfused" : usual, "attention");
   }

@@ -104,6 +104,7 @@ void ReadPlan(const Fields& fields, MeasuredRow& row) {
   row.zero_group = fields.Text({"zero_group"});
   row.overlap_grad_reduce = fields.Text({"overlap_grad_reduce"});
   row.attention_backend = fields.Text({"attention_backend"});
+  row.attention_version = fields.Text({"attention_version"});
   row.forward_only = fields.Text({"forward_only"});
 }
 

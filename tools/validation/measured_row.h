@@ -28,7 +28,7 @@ struct MeasuredRow {
   int64_t interleave = 0;  // model chunks per stage
   std::string schedule, stage_layers, stage_gpus, vocab_placement;
   std::string recompute_kind, sequence_parallel, dtype, zero, zero_group;
-  std::string overlap_grad_reduce, attention_backend, forward_only;
+  std::string overlap_grad_reduce, attention_backend, attention_version, forward_only;
 
   std::string gpu_id, node_id, intra_kind, inter_gbit_per_node, transport;
   int64_t n_gpus = 0, n_nodes = 0, gpus_per_node = 0;

@@ -74,7 +74,9 @@ ShardSpec LayerShard(const MeasuredRow& row, const Cluster& cluster) {
   spec.sequence = row.seq;
   spec.precision = RowPrecision(row);
   spec.recompute = RowRecompute(row);
-  spec.attention = RowAttention(row);
+  const AttentionChoice attention = RowAttention(row);
+  spec.attention = attention.backend;
+  spec.attention_kernel = attention.kernel;
   if (spec.tensor > 1) spec.tensor_fabric = FabricOf(cluster, spec.tensor);
   return spec;
 }

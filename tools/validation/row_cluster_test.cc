@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/error_of.h"
 #include "sim/cluster/cluster.h"
 #include "tools/validation/test_rows.h"
 
@@ -53,6 +54,22 @@ TEST(RowClusterTest, AnUnstatedNetworkIsThatOfTheReferenceNode) {
   std::vector<std::string> defaults;
   BuildRowCluster(row, defaults);
   EXPECT_EQ(defaults, (std::vector<std::string>{"network of dgx-a100: 8 x 200 Gbit/s"}));
+}
+
+TEST(RowClusterTest, TheTransportIsTheKindOfNetwork) {
+  const auto nic = [](const std::string& transport) {
+    MeasuredRow row = Gpt();
+    row.transport = transport;
+    std::vector<std::string> defaults;
+    return BuildRowCluster(row, defaults).node(0).nic;
+  };
+  EXPECT_EQ(nic("").network, NetworkKind::kUnstated);
+  EXPECT_EQ(nic("ib").network, NetworkKind::kInfiniband);
+  EXPECT_EQ(nic("slingshot").network, NetworkKind::kSlingshot);
+  EXPECT_EQ(nic("tcp").network, NetworkKind::kEthernet);
+  EXPECT_EQ(nic("tcp").latency, UsualLatency(NetworkKind::kEthernet));
+  EXPECT_EQ(ErrorOf([&] { nic("token ring"); }),
+            "transport \"token ring\" is not a known kind of network");
 }
 
 }  // namespace

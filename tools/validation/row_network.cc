@@ -45,7 +45,7 @@ RowNetwork BuildBert(const CompletedRow& completed) {
   config.block = Completed(config.block);
   config.head = RowHead(completed);
   return {NetworkFamily::kEncoder, config.block,
-          BuildEncoder(config, RowAttention(row), row.model_kind)};
+          BuildEncoder(config, RowAttention(row).backend, row.model_kind)};
 }
 
 RowNetwork BuildT5(const CompletedRow& completed) {
@@ -59,14 +59,14 @@ RowNetwork BuildT5(const CompletedRow& completed) {
   config.decoder_sequence = row.decoder_seq;
   config = Completed(config);
   RowNetwork network{NetworkFamily::kEncoderDecoder, config.block,
-                     BuildEncoderDecoder(config, RowAttention(row), row.model_kind)};
+                     BuildEncoderDecoder(config, RowAttention(row).backend, row.model_kind)};
   return network;
 }
 
 RowNetwork BuildClassicRow(const CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   std::optional<Workload> workload =
-      BuildClassic(ClassicName(row.model_kind, completed.facts), RowAttention(row));
+      BuildClassic(ClassicName(row.model_kind, completed.facts), RowAttention(row).backend);
   if (!workload.has_value()) {
     throw InputError("model kind " + row.model_kind + " is not simulated");
   }
@@ -106,17 +106,18 @@ EncoderHead RowHead(const CompletedRow& completed) {
 
 DType RowPrecision(const MeasuredRow& row) {
   if (row.dtype == "mxfp8") return DType::kFp8;
-  for (const DType type : {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8}) {
+  for (const DType type :
+       {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8, DType::kNvfp4}) {
     if (row.dtype == Name(type)) return type;
   }
   throw InputError(row.dtype.empty() ? "number format is not stated"
                                      : "number format " + row.dtype + " is not simulated");
 }
 
-AttentionBackend RowAttention(const MeasuredRow& row) {
-  if (row.attention_backend == "flash") return AttentionBackend::kFlash;
-  if (row.attention_backend == "unfused") return AttentionBackend::kUnfused;
-  throw InputError("attention " + row.attention_backend + " is not simulated");
+AttentionChoice RowAttention(const MeasuredRow& row) {
+  const std::optional<AttentionChoice> choice = FindAttention(row.attention_backend);
+  if (!choice) throw InputError("attention " + row.attention_backend + " is not simulated");
+  return *choice;
 }
 
 DecoderConfig RowDecoder(const CompletedRow& completed) {
@@ -133,7 +134,7 @@ RowNetwork BuildRowNetwork(const CompletedRow& completed) {
     case NetworkFamily::kDecoder: {
       const DecoderConfig config = RowDecoder(completed);
       return {NetworkFamily::kDecoder, config,
-              BuildDecoder(config, RowAttention(row), row.model_kind)};
+              BuildDecoder(config, RowAttention(row).backend, row.model_kind)};
     }
     case NetworkFamily::kEncoder:
       return BuildBert(completed);

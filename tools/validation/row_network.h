@@ -5,6 +5,7 @@
 #include <string>
 
 #include "costmodel/device.h"
+#include "sim/plan/attention_choice.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/encoder.h"
 #include "sim/workload/workload.h"
@@ -29,7 +30,7 @@ bool IsImages(const std::string& model_kind);
 // A row with forward passes alone is taken to classify, for which the head for spans stands: both
 // cost next to nothing.
 EncoderHead RowHead(const CompletedRow& completed);
-AttentionBackend RowAttention(const MeasuredRow& completed);
+AttentionChoice RowAttention(const MeasuredRow& completed);
 DType RowPrecision(const MeasuredRow& completed);
 
 struct RowNetwork {

@@ -53,6 +53,7 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
   if (row.dtype == "mxfp8") degrees.fp8_recipe = Fp8Recipe::kMx;
+  degrees.attention_kernel = RowAttention(row).kernel;
   degrees.zero = WholeNumber("zero", row.zero);
   if (!row.zero_group.empty()) degrees.zero_group = WholeNumber("zero_group", row.zero_group);
   degrees.sequence_parallel = row.sequence_parallel == "yes" ? 1 : 0;

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "costmodel/attention_version.h"
 #include "costmodel/board_power.h"
 #include "costmodel/check.h"
 #include "costmodel/kernel_terms.h"
@@ -30,9 +31,8 @@ enum ConstantIndex {
   kL2Cost,
   kTail,
   kBlock,
-  kRows,
 };
-// Before any fit.
+// The constants are those before any fit.
 constexpr Constant kConstants[] = {
     {"rate_fraction", 0.95},   // of the sustained rate, beside exponentials
     {"fill_keys", 5.6},        // work to start a block, in keys
@@ -46,17 +46,14 @@ constexpr Constant kConstants[] = {
     {"l2_share", 0.277},       // share of L2 that keeps data for their next use
     {"l2_cost", 3.29},         // of bytes over L2's bandwidth
     {"tail", 0.688},           // of the last block's keys
-    {"block_clocks", 100},     // of a multiprocessor, to start a block
-    {"rows", 128, false}};     // queries in a block
+    {"block_clocks", 100}};    // of a multiprocessor, to start a block
 
-// A vendor's kernel works on blocks of 256 queries, each of which takes about 3 us before the first
-// keys, whatever the head size.
+// A block of a vendor's kernel takes about 3 us before the first keys, whatever the head size.
 constexpr auto kFusedConstants = [] {
   auto constants = std::to_array(kConstants);
   constants[kStart].value = 9e-6;
   constants[kStore].value = 0.2;
   constants[kBlock].value = 6000;
-  constants[kRows].value = 256;
   return constants;
 }();
 
@@ -95,10 +92,11 @@ constexpr const char* kFeatureNames[] = {"log2 queries",
 // Tensor cores wait for softmax, so they take less power than in a GEMM: what they reach of their
 // rate here over what they reach there.
 constexpr double kEnergy = 0.65;
-constexpr double kFeatureRows = 128;  // queries in a block, for features
-constexpr double kFewestRows = 64;    // the fewest on which a block works
-constexpr double kKeys = 64;          // keys in one step
-constexpr double kFewestKeys = 16;    // keys in a GEMM on tensor cores, at least
+constexpr double kRows = 128;       // queries in a block
+constexpr double kFusedRows = 256;  // in a block of a vendor's kernel
+constexpr double kFewestRows = 64;  // the fewest on which a block works
+constexpr double kKeys = 64;        // keys in one step
+constexpr double kFewestKeys = 16;  // keys in a GEMM on tensor cores, at least
 
 // Backward: 5 GEMMs in place of 2, at 0.8 of forward's rate (Dao, FlashAttention-2, 2023, figures
 // for an A100). It reads queries, keys, values, output and its gradient, writes three gradients and
@@ -108,8 +106,9 @@ constexpr double kBackwardMemory = 3;
 constexpr int kBackwardKernels = 3;
 
 struct Shape {
-  explicit Shape(const Op& op)
-      : heads(static_cast<double>(op.batch)),
+  Shape(const Op& op, double block_rows)
+      : rows(block_rows),
+        heads(static_cast<double>(op.batch)),
         key_heads(static_cast<double>(op.kv_batch > 0 ? op.kv_batch : op.batch)),
         sequences(static_cast<double>(op.sequences)),
         queries(static_cast<double>(op.m)),
@@ -122,11 +121,12 @@ struct Shape {
   double key_value_bytes() const { return 2 * element * key_heads * keys * head_size; }
   double query_bytes() const { return 2 * element * heads * queries * head_size; }
   // Returns the number of keys that the mean block of queries sees.
-  double MeanKeys(double rows) const {
+  double MeanKeys() const {
     if (!is_causal || keys <= rows) return std::max(keys, kFewestKeys);
     return (Blocks(keys, rows) + 1) / 2 * rows;
   }
 
+  double rows;       // queries in a block
   double heads;      // of all sequences
   double key_heads;  // likewise
   double sequences;
@@ -144,22 +144,19 @@ struct Terms {
   double compute;
   double memory;
   double store;
+  double overlap_power;
   double seconds;  // of a serving call
-};
 
-// Rounded, because constants are blended as logarithms.
-double Rows(std::span<const double> constants) {
-  return std::max(1.0, std::round(constants[kRows]));
-}
+  double Both() const { return SmoothMax(compute, memory, overlap_power); }
+};
 
 double Compute(const Shape& shape, const Device& device, DType dtype, double waves,
                std::span<const double> constants) {
   const double lossy = waves + constants[kWaveLoss] * (std::ceil(waves) - waves) / (1 + waves);
-  const double rows = Rows(constants);
-  const double mean = shape.MeanKeys(rows) + constants[kFillKeys];
+  const double mean = shape.MeanKeys() + constants[kFillKeys];
   const double longest =
       constants[kTail] * kKeys * Blocks(shape.keys, kKeys) + constants[kFillKeys];
-  const double queries = std::clamp(shape.queries, kFewestRows, rows);
+  const double queries = std::clamp(shape.queries, kFewestRows, shape.rows);
   const PoweredClocks clocks = ClocksOf(device, dtype, kEnergy);
   const double rate = FlopPerClock(device, dtype) * clocks.at_once * constants[kRateFraction];
   const double exponentials = device.exponentials_per_clock * clocks.at_once;
@@ -180,24 +177,25 @@ Terms TermsOf(const Shape& shape, const Device& device, DType dtype,
                                   constants[kL2Cost] / L2BytesPerSecond(device);
   Terms terms;
   terms.start = constants[kStart] + constants[kPerSequence] * shape.sequences;
-  terms.waves = shape.heads * Blocks(shape.queries, Rows(constants)) / device.multiprocessors;
+  terms.waves = shape.heads * Blocks(shape.queries, shape.rows) / device.multiprocessors;
   terms.compute = Compute(shape, device, dtype, terms.waves, constants);
   terms.memory = constants[kMemory] * bytes * seconds_per_byte;
   terms.store = constants[kStore] * 2 * key_value_bytes * seconds_per_byte;
-  terms.seconds = terms.start +
-                  SmoothMax(terms.compute, terms.memory, std::max(1.0, constants[kOverlapPower])) +
-                  terms.store;
+  terms.overlap_power = std::max(1.0, constants[kOverlapPower]);
+  terms.seconds = terms.start + terms.Both() + terms.store;
   return terms;
 }
 
-double Seconds(const Op& op, const Terms& terms, std::span<const double> constants) {
+// `terms` are those of the version that the family knows.
+double Seconds(const Op& op, const Device& device, Terms terms, std::span<const double> constants) {
+  terms.compute *= VersionSlowness(op, device);
   if (op.direction == Direction::kBackward) {
-    return kBackwardKernels * kKernelStartSeconds +
-           SmoothMax(kBackwardCompute * terms.compute, kBackwardMemory * terms.memory,
-                     std::max(1.0, constants[kOverlapPower]));
+    terms.compute *= kBackwardCompute;
+    terms.memory *= kBackwardMemory;
+    return kBackwardKernels * kKernelStartSeconds + terms.Both();
   }
-  if (op.use == AttentionUse::kServing) return terms.seconds;
-  return terms.seconds - terms.store - constants[kStart] / 2;
+  const bool is_serving = op.use == AttentionUse::kServing;
+  return terms.start + terms.Both() + (is_serving ? terms.store : -constants[kStart] / 2);
 }
 
 void Features(const Shape& shape, const Device& device, FlopRate peak, const Terms& terms,
@@ -224,7 +222,7 @@ void Features(const Shape& shape, const Device& device, FlopRate peak, const Ter
   row.AddLog2(2 * shape.element * shape.keys * shape.head_size * device.multiprocessors / l2, 1e-4,
               16);
   row.Add(log_key_heads);
-  const double blocks = shape.queries / kFeatureRows;
+  const double blocks = shape.queries / kRows;
   row.Add(blocks - std::floor(blocks));
   row.Add(shape.converts_keys ? 1 : 0);
   row.AddDevice(device, peak);
@@ -233,33 +231,35 @@ void Features(const Shape& shape, const Device& device, FlopRate peak, const Ter
 
 class Attention final : public TabledFamily {
  public:
-  // `elements` are the bytes of the number formats.
-  Attention(const char* name, AttentionKernel kernel, std::set<int64_t> elements,
-            std::span<const Constant> constants = kConstants)
+  // `bits` are those of the number formats, `rows` the queries in a block.
+  Attention(const char* name, AttentionKernel kernel, std::set<int> bits, double rows,
+            std::span<const Constant> constants)
       : TabledFamily(name, constants, kFeatureNames),
         kernel_(kernel),
-        elements_(std::move(elements)) {}
+        bits_(std::move(bits)),
+        rows_(rows) {}
 
-  // The samples are serving calls: whole causal forwards.
+  // The samples are serving calls: whole causal forwards of the versions written for their GPUs.
   bool IsDerived(const Op& op) const override {
     return op.use == AttentionUse::kTraining || op.direction == Direction::kBackward ||
-           !op.causal || op.m != op.n;
+           !op.causal || op.m != op.n || op.attention_kernel == AttentionKernel::kFlash1 ||
+           op.attention_kernel == AttentionKernel::kFlash2;
   }
   double Belief(const Op& op) const override {
     return op.direction == Direction::kBackward ? 0 : 1;
   }
-  bool Covers(const Op& op) const override {
-    return op.kind == OpKind::kAttention && op.kernel == kernel_ &&
-           elements_.contains(ElementSize(op.dtype));
+  bool Covers(const Op& op, const Device& device) const override {
+    return op.kind == OpKind::kAttention && KernelOn(op, device) == kernel_ &&
+           bits_.contains(ElementBits(op.dtype));
   }
 
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
                   std::span<float> features) const override {
-    const Shape shape(op);
+    const Shape shape(op, rows_);
     const FlopRate peak = device.Peak(op.dtype);
     const Terms terms = TermsOf(shape, device, op.dtype, constants);
     if (!features.empty()) Features(shape, device, peak, terms, FeatureRow(features));
-    return Seconds(op, terms, constants);
+    return Seconds(op, device, terms, constants);
   }
 
   Learning learning() const override {
@@ -270,40 +270,55 @@ class Attention final : public TabledFamily {
 
  private:
   const AttentionKernel kernel_;
-  const std::set<int64_t> elements_;
+  const std::set<int> bits_;
+  const double rows_;
 };
 
 }  // namespace
 
 const KernelFamily& AttentionFamily() {
-  static const Attention family("attention", AttentionKernel::kFlash, {2});
+  static const Attention family("attention", AttentionKernel::kFlash, {16}, kRows, kConstants);
   return family;
 }
 
 const KernelFamily& AttentionOf8BitsFamily() {
-  static const Attention family("attention_8_bits", AttentionKernel::kFlash, {1});
+  static const Attention family("attention_8_bits", AttentionKernel::kFlash, {8}, kRows,
+                                kConstants);
   return family;
 }
 
 const KernelFamily& FusedAttentionFamily() {
-  static const Attention family("fused_attention", AttentionKernel::kFused, {2}, kFusedConstants);
+  static const Attention family("fused_attention", AttentionKernel::kFused, {16}, kFusedRows,
+                                kFusedConstants);
   return family;
 }
 
 const KernelFamily& FusedAttentionOf8BitsFamily() {
-  static const Attention family("fused_attention_8_bits", AttentionKernel::kFused, {1},
+  static const Attention family("fused_attention_8_bits", AttentionKernel::kFused, {8}, kFusedRows,
                                 kFusedConstants);
   return family;
 }
 
 const KernelFamily& TritonAttentionFamily() {
-  static const Attention family("triton_attention", AttentionKernel::kTriton, {1, 2},
+  static const Attention family("triton_attention", AttentionKernel::kTriton, {8, 16}, kRows,
                                 kTritonConstants);
   return family;
 }
 
 AttentionKernel KernelOn(const Op& op, const Device& device) {
-  if (op.kernel != AttentionKernel::kUsual) return op.kernel;
+  switch (op.attention_kernel) {
+    case AttentionKernel::kFused:
+    case AttentionKernel::kTriton:
+      return op.attention_kernel;
+    case AttentionKernel::kFlash:
+    case AttentionKernel::kFlash1:
+    case AttentionKernel::kFlash2:
+    case AttentionKernel::kFlash3:
+      return AttentionKernel::kFlash;
+    case AttentionKernel::kUsual:
+    case AttentionKernel::kCudnn:
+      break;
+  }
   const bool has_fused = device.generation == Generation::kBlackwell;
   return has_fused ? AttentionKernel::kFused : AttentionKernel::kFlash;
 }

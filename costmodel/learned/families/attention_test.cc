@@ -12,21 +12,21 @@ Op Serving(int64_t sequences, int64_t heads, int64_t kv_heads, int64_t size, int
   Op op = Op::Attention(DType::kBf16, Direction::kForward, sequences * heads, size, size, head_size,
                         true);
   op.use = AttentionUse::kServing;
-  op.kernel = AttentionKernel::kFlash;
+  op.attention_kernel = AttentionKernel::kFlash;
   op.sequences = sequences;
   op.kv_batch = sequences * kv_heads;
   return op;
 }
 Op Heads(int64_t heads, int64_t queries, int64_t keys, bool causal) {
   Op op = Op::Attention(DType::kBf16, Direction::kForward, heads, queries, keys, 128, causal);
-  op.kernel = AttentionKernel::kFlash;
+  op.attention_kernel = AttentionKernel::kFlash;
   return op;
 }
 
 // Constants of a start of 10 us and the full rate, without fill, losses, tail and memory.
-std::vector<double> OnlyCompute() { return {1, 0, 0, 10e-6, 0, 0, 0, 0, 60, 0, 0, 0, 0, 128}; }
+std::vector<double> OnlyCompute() { return {1, 0, 0, 10e-6, 0, 0, 0, 0, 60, 0, 0, 0, 0}; }
 // The same, but every byte passes DRAM once.
-std::vector<double> AlsoMemory() { return {1, 0, 0, 10e-6, 0, 1, 1, 0, 60, 0, 0, 0, 0, 128}; }
+std::vector<double> AlsoMemory() { return {1, 0, 0, 10e-6, 0, 1, 1, 0, 60, 0, 0, 0, 0}; }
 
 double Micros(Op op, const std::vector<double>& constants, AttentionUse use) {
   op.use = use;
@@ -70,13 +70,13 @@ TEST(AttentionTest, ExponentialsAndStartsAddToABlock) {
 
 TEST(AttentionTest, TheGenerationDecidesWhichKernelIsUsual) {
   Op op = Heads(8, 128, 128, true);
-  op.kernel = AttentionKernel::kUsual;
+  op.attention_kernel = AttentionKernel::kUsual;
   Device device = RoundDevice();
   device.generation = Generation::kHopper;
   EXPECT_EQ(KernelOn(op, device), AttentionKernel::kFlash);
   device.generation = Generation::kBlackwell;
   EXPECT_EQ(KernelOn(op, device), AttentionKernel::kFused);
-  op.kernel = AttentionKernel::kTriton;
+  op.attention_kernel = AttentionKernel::kTriton;
   EXPECT_EQ(KernelOn(op, device), AttentionKernel::kTriton);
 }
 
@@ -127,14 +127,14 @@ TEST(AttentionTest, FeaturesAreOfTheCallThatServes) {
 }
 
 TEST(AttentionTest, SixteenBitsAreCovered) {
-  EXPECT_TRUE(AttentionFamily().Covers(Heads(1, 1, 1, true)));
+  EXPECT_TRUE(AttentionFamily().Covers(Heads(1, 1, 1, true), RoundDevice()));
   Op op = Heads(1, 1, 1, true);
-  op.kernel = AttentionKernel::kFused;
-  EXPECT_FALSE(AttentionFamily().Covers(op));
-  EXPECT_TRUE(FusedAttentionFamily().Covers(op));
-  op.kernel = AttentionKernel::kFlash;
+  op.attention_kernel = AttentionKernel::kFused;
+  EXPECT_FALSE(AttentionFamily().Covers(op, RoundDevice()));
+  EXPECT_TRUE(FusedAttentionFamily().Covers(op, RoundDevice()));
+  op.attention_kernel = AttentionKernel::kFlash;
   op.dtype = DType::kFp32;
-  EXPECT_FALSE(AttentionFamily().Covers(op));
+  EXPECT_FALSE(AttentionFamily().Covers(op, RoundDevice()));
 }
 
 TEST(AttentionTest, EverythingIsFiniteOnEveryGpu) {

@@ -24,7 +24,8 @@ inline Device RoundDevice() {
   device.generation = Generation::kHopper;
   device.multiprocessors = 100;
   device.boost_clock_hz = 1e9;
-  device.peak = {FlopRate(1e13), FlopRate(5e14), FlopRate(1e15), FlopRate(1e15), FlopRate(2e15)};
+  device.peak = {FlopRate(1e13), FlopRate(5e14), FlopRate(1e15),
+                 FlopRate(1e15), FlopRate(2e15), FlopRate(4e15)};
   device.vector_peak = FlopRate(1e13);
   device.memory = Bytes(80'000'000'000);
   device.memory_bandwidth = Bandwidth(1e12);
@@ -68,7 +69,7 @@ inline Device DeviceOf(const ReferenceRow& row) {
 }
 inline void ExpectReference(const KernelFamily& family, const std::vector<ReferenceRow>& rows) {
   for (const ReferenceRow& row : rows) {
-    ASSERT_TRUE(family.Covers(row.op)) << Describe(row.op);
+    ASSERT_TRUE(family.Covers(row.op, DeviceOf(row))) << Describe(row.op);
     EXPECT_NEAR(SecondsOf(family, row.op, DeviceOf(row)) / row.seconds, 1, 1e-6)
         << row.gpu << ": " << Describe(row.op);
   }
@@ -89,7 +90,7 @@ inline void ExpectFinite(const KernelFamily& family, const std::function<Op(Rand
   Random random(seed);
   for (int sample = 0; sample < 1000; ++sample) {
     const Op op = draw(random);
-    ASSERT_TRUE(family.Covers(op)) << Describe(op);
+    ASSERT_TRUE(family.Covers(op, RoundDevice())) << Describe(op);
     for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
       const Device& device = entry.device;
       if (!CanCompute(op, device)) continue;

@@ -133,7 +133,7 @@ class Fp32GemmFamily final : public TabledFamily {
   Fp32GemmFamily(const char* name, bool is_batched)
       : TabledFamily(name, kConstants, kFeatureNames), is_batched_(is_batched) {}
 
-  bool Covers(const Op& op) const override {
+  bool Covers(const Op& op, const Device&) const override {
     return op.kind == OpKind::kGemm && op.dtype == DType::kFp32 && (op.batch > 1) == is_batched_;
   }
 

@@ -59,10 +59,10 @@ TEST(Fp32GemmTest, KernelsShareTheRows) {
 }
 
 TEST(Fp32GemmTest, AProductIsLinearOrBatched) {
-  EXPECT_TRUE(Fp32LinearFamily().Covers(Linear(1, 1, 1)));
-  EXPECT_FALSE(Fp32BmmFamily().Covers(Linear(1, 1, 1)));
-  EXPECT_FALSE(Fp32LinearFamily().Covers(Bmm(2, 1, 1, 1)));
-  EXPECT_FALSE(Fp32LinearFamily().Covers(Op::Gemm(DType::kTf32, 1, 1, 1)));
+  EXPECT_TRUE(Fp32LinearFamily().Covers(Linear(1, 1, 1), RoundDevice()));
+  EXPECT_FALSE(Fp32BmmFamily().Covers(Linear(1, 1, 1), RoundDevice()));
+  EXPECT_FALSE(Fp32LinearFamily().Covers(Bmm(2, 1, 1, 1), RoundDevice()));
+  EXPECT_FALSE(Fp32LinearFamily().Covers(Op::Gemm(DType::kTf32, 1, 1, 1), RoundDevice()));
 }
 
 TEST(Fp32GemmTest, EverythingIsFiniteOnEveryGpu) {

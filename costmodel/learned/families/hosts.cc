@@ -58,7 +58,7 @@ class Products final : public HostFamily {
  public:
   Products() : HostFamily("host_product", kProductConstants, kProductNames) {}
 
-  bool Covers(const Op& op) const override {
+  bool Covers(const Op& op, const Device&) const override {
     return op.kind == OpKind::kGemm || op.kind == OpKind::kConvolution;
   }
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
@@ -91,7 +91,7 @@ class Attentions final : public HostFamily {
  public:
   Attentions() : HostFamily("host_attention", kAttentionConstants, kAttentionNames) {}
 
-  bool Covers(const Op& op) const override { return op.kind == OpKind::kAttention; }
+  bool Covers(const Op& op, const Device&) const override { return op.kind == OpKind::kAttention; }
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
                   std::span<float> features) const override {
     CHECK(constants.size() == std::size(kAttentionConstants));
@@ -117,7 +117,7 @@ class Moves final : public HostFamily {
  public:
   Moves() : HostFamily("host_move", kMoveConstants, kMoveNames) {}
 
-  bool Covers(const Op& op) const override {
+  bool Covers(const Op& op, const Device&) const override {
     return op.kind == OpKind::kElementwise || op.kind == OpKind::kOptimizer ||
            op.kind == OpKind::kNorm || op.kind == OpKind::kSoftmax;
   }

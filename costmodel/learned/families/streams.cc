@@ -65,7 +65,7 @@ class Stream final : public TabledFamily {
  public:
   Stream() : TabledFamily("stream", kConstants, kStreamFeatureNames) {}
 
-  bool Covers(const Op& op) const override {
+  bool Covers(const Op& op, const Device&) const override {
     return op.kind == OpKind::kElementwise || op.kind == OpKind::kOptimizer;
   }
 
@@ -138,7 +138,7 @@ class Rows final : public TabledFamily {
   Rows(const char* name, const RowKernel& kernel)
       : TabledFamily(name, kConstants, kRowFeatureNames), kernel_(kernel) {}
 
-  bool Covers(const Op& op) const override { return op.kind == kernel_.kind; }
+  bool Covers(const Op& op, const Device&) const override { return op.kind == kernel_.kind; }
 
   double Describe(const Op& op, const Device& device, std::span<const double> constants,
                   std::span<float> features) const override {

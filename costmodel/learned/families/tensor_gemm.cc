@@ -98,7 +98,7 @@ struct Problem {
 
 Problem ProblemOf(const Op& op) {
   const double e = ElementSize(op.dtype);
-  // 8-bit GEMMs write 16-bit results.
+  // GEMMs of fewer bits write 16-bit results.
   const double out = std::max(e, 2.0);
   Problem p;
   p.batch = static_cast<double>(op.batch);
@@ -128,7 +128,7 @@ class TensorGemm final : public TabledFamily {
  public:
   TensorGemm() : TabledFamily("tensor_gemm", kConstants, kFeatureNames) {}
 
-  bool Covers(const Op& op) const override {
+  bool Covers(const Op& op, const Device&) const override {
     return (op.kind == OpKind::kGemm || op.kind == OpKind::kConvolution) &&
            op.dtype != DType::kFp32;
   }
@@ -152,6 +152,7 @@ class TensorGemm final : public TabledFamily {
     learning.correction_low = -0.35;
     learning.correction_high = 0.8;
     learning.grows = true;
+    learning.spread_of_doubling = 0.01;
     return learning;
   }
 

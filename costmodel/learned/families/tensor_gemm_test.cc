@@ -82,11 +82,12 @@ TEST(TensorGemmTest, KernelsShareTheRows) {
 }
 
 TEST(TensorGemmTest, CoversProductsAndConvolutionsOnTensorCores) {
-  EXPECT_TRUE(TensorGemmFamily().Covers(Product(1, 1, 1)));
-  EXPECT_TRUE(TensorGemmFamily().Covers(Op::Gemm(DType::kFp8, 1, 1, 1)));
-  EXPECT_TRUE(TensorGemmFamily().Covers(Op::Convolution(DType::kFp16, 1, 1, 1, 1, Bytes(6))));
-  EXPECT_FALSE(TensorGemmFamily().Covers(Op::Gemm(DType::kFp32, 1, 1, 1)));
-  EXPECT_FALSE(TensorGemmFamily().Covers(Op::Elementwise(Bytes(1))));
+  EXPECT_TRUE(TensorGemmFamily().Covers(Product(1, 1, 1), RoundDevice()));
+  EXPECT_TRUE(TensorGemmFamily().Covers(Op::Gemm(DType::kFp8, 1, 1, 1), RoundDevice()));
+  EXPECT_TRUE(TensorGemmFamily().Covers(Op::Convolution(DType::kFp16, 1, 1, 1, 1, Bytes(6)),
+                                        RoundDevice()));
+  EXPECT_FALSE(TensorGemmFamily().Covers(Op::Gemm(DType::kFp32, 1, 1, 1), RoundDevice()));
+  EXPECT_FALSE(TensorGemmFamily().Covers(Op::Elementwise(Bytes(1)), RoundDevice()));
 }
 
 TEST(TensorGemmTest, OnlyPlainProductsIn16BitsAreLikeTheSamples) {

@@ -9,7 +9,7 @@ namespace stagecraft {
 namespace {
 
 constexpr const char* kFile = "attention_kernels.textproto";
-static_assert(static_cast<int>(AttentionKernel::kTriton) == OpProto::TRITON);
+static_assert(static_cast<int>(AttentionKernel::kCudnn) == OpProto::CUDNN);
 
 }  // namespace
 
@@ -19,10 +19,10 @@ AttentionKernels AttentionKernels::Parse(const std::string& text, const std::str
   AttentionKernels kernels;
   for (int i = 0; i < proto.kernels_size(); ++i) {
     const AttentionKernelProto& kernel = proto.kernels(i);
-    const bool is_known = kernel.kernel() > OpProto::USUAL && kernel.kernel() <= OpProto::TRITON;
+    const bool is_known = kernel.kernel() > OpProto::USUAL && kernel.kernel() <= OpProto::CUDNN;
     if (kernel.name_part().empty() || kernel.origin().empty() || !is_known) {
       throw InputError(name + ": kernels[" + std::to_string(i) +
-                       "]: want name_part, origin and a kernel of FLASH, FUSED and TRITON");
+                       "]: want name_part, origin and a kernel other than USUAL");
     }
     kernels.kernels_.emplace_back(kernel.name_part(),
                                   static_cast<AttentionKernel>(kernel.kernel()));
@@ -36,7 +36,7 @@ const AttentionKernels& AttentionKernels::Embedded() {
 }
 
 void ReadKernelName(const std::string& name, Op& op) {
-  op.kernel = AttentionKernels::Embedded().KernelOf(name);
+  op.attention_kernel = AttentionKernels::Embedded().KernelOf(name);
   op.converts_keys = name.ends_with(kConvertsKeys);
 }
 

@@ -56,7 +56,7 @@ TEST(ImportersTest, AttentionOfServingFrameworksCountsHeadsOverTheBatch) {
   want.op.sequences = 2;
   want.op.kv_batch = 16;
   want.op.use = AttentionUse::kServing;
-  want.op.kernel = AttentionKernel::kFlash;
+  want.op.attention_kernel = AttentionKernel::kFlash;
   want.gpu = "h100-sxm5-80gb";
   want.time = Duration::Nanoseconds(13989);  // the tenths of a nanosecond are rounded
   want.name = "flash_attention";
@@ -72,7 +72,7 @@ TEST(ImportersTest, KeysOfEightBitsMakeTheArithmeticThatOfEightBits) {
   const Sample mixed = One(kAttention, "b200-sxm-180gb,s,trtllm_mha,1,8,4,4,64,bf16,fp8,0,0.01");
   EXPECT_EQ(mixed.op.dtype, DType::kFp8);
   EXPECT_EQ(mixed.name, "trtllm_mha fp8 keys");
-  EXPECT_EQ(mixed.op.kernel, AttentionKernel::kFused);
+  EXPECT_EQ(mixed.op.attention_kernel, AttentionKernel::kFused);
   EXPECT_TRUE(mixed.op.converts_keys);
   EXPECT_FALSE(mixed.op.causal);
   const Sample both = One(kAttention, "b200-sxm-180gb,s,trtllm_mha,1,8,4,4,64,fp8,fp8,1,0.01");

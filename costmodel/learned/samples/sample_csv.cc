@@ -56,7 +56,8 @@ constexpr const char* kHeader =
 constexpr OpKind kKinds[] = {OpKind::kGemm,      OpKind::kAttention,   OpKind::kElementwise,
                              OpKind::kOptimizer, OpKind::kConvolution, OpKind::kNorm,
                              OpKind::kSoftmax};
-constexpr DType kTypes[] = {DType::kFp32, DType::kTf32, DType::kFp16, DType::kBf16, DType::kFp8};
+constexpr DType kTypes[] = {DType::kFp32, DType::kTf32, DType::kFp16,
+                            DType::kBf16, DType::kFp8,  DType::kNvfp4};
 constexpr const char* kDirections[] = {"forward", "backward"};
 constexpr const char* kUses[] = {"training", "serving"};
 constexpr double kMaxSpread = 1e3;

@@ -48,7 +48,7 @@ std::vector<Sample> Samples() {
   };
   Op attention = Op::Attention(DType::kFp8, Direction::kBackward, 64, 512, 1024, 128, true);
   attention.use = AttentionUse::kServing;
-  attention.kernel = AttentionKernel::kFlash;  // as the name tells
+  attention.attention_kernel = AttentionKernel::kFlash;  // as the name tells
   attention.sequences = 2;
   attention.kv_batch = 16;
   Sample& full = add(attention, 1);
@@ -107,7 +107,7 @@ TEST(SampleFileTest, TablesRefuseWhatTheyWouldNotRead) {
             "t.csv: samples[0]: got a spread of 2000, want 0 to 1000");
   EXPECT_EQ(refusal([](Sample& s) { s.watts = -1; }),
             "t.csv: samples[0]: got a power of -1 W, want 0 to 1e6");
-  EXPECT_EQ(refusal([](Sample& s) { s.op.kernel = AttentionKernel::kTriton; }),
+  EXPECT_EQ(refusal([](Sample& s) { s.op.attention_kernel = AttentionKernel::kTriton; }),
             "t.csv: samples[0]: got an attention kernel that the name does not tell");
   EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = 0; }),
             "t.csv: samples[0]: got 0 kernels, want at least 1");
@@ -220,7 +220,7 @@ TEST(SampleFileTest, BadValuesAreNamedByLineAndColumn) {
             "t.csv:2: kind: got \"gem\", want one of gemm, attention, elementwise, optimizer, "
             "convolution, norm, softmax");
   EXPECT_EQ(error("gemm,,,,,1,2,3,,g,1,"),
-            "t.csv:2: dtype: got \"\", want one of fp32, tf32, fp16, bf16, fp8");
+            "t.csv:2: dtype: got \"\", want one of fp32, tf32, fp16, bf16, fp8, nvfp4");
   EXPECT_EQ(error("gemm,bf16,,,,1,2,,,g,1,"),
             "t.csv:2: k: got \"\", want a whole number from 1 to 1099511627776");
   EXPECT_EQ(error("attention,bf16,up,,,1,2,3,,g,1,"),
