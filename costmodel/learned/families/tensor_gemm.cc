@@ -38,7 +38,7 @@ enum ConstantIndex {
   kDram,         // reached DRAM bandwidth over the datasheet's
   kRamp,         // thousands of clocks until DRAM delivers at that bandwidth
   kStore,        // time of a byte that is written, over that of one that is read
-  kL2Rate,       // L2 bandwidth over sqrt(SMs x clock x DRAM bandwidth / 10)
+  kL2Rate,       // L2 bandwidth over what the multiprocessors can take
   kL2Share,      // share of L2 that operands can have
   kMissPower,
   kReread,
@@ -62,7 +62,7 @@ constexpr Constant kConstants[kConstantCount] = {
     {"dram", .82, true, .08, .04},
     {"ramp_kclocks", 1.3, true, .5, .4},
     {"store", 1.15, true, .4, .2},
-    {"l2_rate", 25, true, .8, .15},
+    {"l2_rate", .45, true, .8, .15},
     {"l2_share", .9, true, .1, .05},
     {"miss_power", 5, true, .5},
     {"reread", 1, true, .7},
@@ -227,8 +227,7 @@ class TensorGemm final : public TabledFamily {
     const double panel = e * std::min(p.m, p.n) * p.k / l2;
     s.rereads =
         std::max(0.0, blocked - p.traffic) / (1 + std::pow(panel, -c[kMissPower])) * c[kReread];
-    const double l2_rate =
-        std::max(std::sqrt(sms * clock * dram / 10) * c[kL2Rate], c[kDram] * dram);
+    const double l2_rate = std::max(L2BytesPerSecond(device) * c[kL2Rate], c[kDram] * dram);
     const double moved = p.traffic + (c[kStore] - 1) * p.outputs;
     s.memory = (moved * s.miss + s.rereads) / (c[kDram] * dram) + moved * (1 - s.miss) / l2_rate +
                s.miss * c[kRamp] * kiloclock;

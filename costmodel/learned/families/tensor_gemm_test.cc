@@ -22,7 +22,7 @@ Op RandomProduct(Random& random) {
 // Returns constants, in the order of their index: the start takes 3,000 clocks, the fill 1,000 and
 // a split 3 us; steps, edges and waves lose nothing; L2 and DRAM reach their full rates at once.
 std::vector<double> RoundConstants(double smooth_power) {
-  return {3, 0, 1, 0, 1, 0, 1, 0, 3, 40, 1, 0, 1, 100, 1, 5, 1, smooth_power, 1, 1};
+  return {3, 0, 1, 0, 1, 0, 1, 0, 3, 40, 1, 0, 1, 1.5625, 1, 5, 1, smooth_power, 1, 1};
 }
 
 // There are 10 x 10 tiles of 128 x 128, one for each multiprocessor of 1e13 flop/s:
@@ -33,7 +33,7 @@ std::vector<double> RoundConstants(double smooth_power) {
 // at which 1 / (1 + 0.745472^-5) = 0.1871420 of the bytes are missed:
 //   memory = 8.3968 MB x 0.1871420 / 1 TB/s + 8.3968 MB x 0.8128580 / 10 TB/s
 //          = 1.571394 + 0.682541 us = 2.253935 us
-// (L2's rate: sqrt(100 SMs x 1 GHz x 1 TB/s / 10) x 100 = 10 TB/s.) A block of 1280
+// (L2's rate: 64 bytes x 100 SMs x 1 GHz x 1.5625 = 10 TB/s.) A block of 1280
 // x 1280 = sqrt(100 x 16,384)^2 numbers reads nothing twice.
 //   start  = 3000 clocks at 1 GHz = 3 us
 TEST(TensorGemmTest, AFullWaveTakesOneTile) {
