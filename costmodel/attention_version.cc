@@ -10,14 +10,18 @@ struct Slowness {
 constexpr Slowness kOne = {1.5, 1.8};            // of version 1 over version 2
 constexpr Slowness kTwoOnHopper = {1.75, 1.62};  // of version 2 over version 3
 
-bool IsBeforeTuring(Generation generation) {
-  return generation == Generation::kKepler || generation == Generation::kPascal ||
-         generation == Generation::kVolta;
-}
-
-// Whether a version later than 2 was written for the generation.
+// No kernel was measured on Blackwell that was not written for it: version 2 is assumed to be as
+// slow there as on Hopper.
 bool IsAfterAda(Generation generation) {
   return generation == Generation::kHopper || generation == Generation::kBlackwell;
+}
+bool IsAmpereOrLater(Generation generation) {
+  return generation == Generation::kAmpere || generation == Generation::kAda ||
+         IsAfterAda(generation);
+}
+bool IsAmd(Generation generation) {
+  return generation == Generation::kCdna2 || generation == Generation::kCdna3 ||
+         generation == Generation::kCdna4;
 }
 
 }  // namespace
@@ -31,11 +35,13 @@ double VersionSlowness(const Op& op, const Device& device) {
 bool RunsOn(AttentionKernel kernel, Generation generation) {
   switch (kernel) {
     case AttentionKernel::kFlash1:
-      return !IsBeforeTuring(generation);
+      return IsAmpereOrLater(generation) || generation == Generation::kTuring;
     case AttentionKernel::kFlash2:
-      return !IsBeforeTuring(generation) && generation != Generation::kTuring;
+      return IsAmpereOrLater(generation) || IsAmd(generation);
     case AttentionKernel::kFlash3:
       return generation == Generation::kHopper;
+    case AttentionKernel::kCudnn:
+      return IsAmpereOrLater(generation);
     default:
       return true;
   }

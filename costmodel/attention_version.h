@@ -15,8 +15,9 @@ namespace stagecraft {
 // FlashAttention-3, 2024, abstract and section 4.1).
 double VersionSlowness(const Op& op, const Device& device);
 
-// Whether GPUs of a generation run the kernel at all: version 1 needs Turing or later, version 2
-// Ampere or later, version 3 Hopper.
+// Whether GPUs of a generation run the kernel of a plan at all: version 1 needs Turing or later,
+// version 2 and cuDNN's fused attention Ampere or later, version 3 Hopper, all of them NVIDIA's.
+// AMD's libraries have version 2 as well.
 bool RunsOn(AttentionKernel kernel, Generation generation);
 
 }  // namespace stagecraft

@@ -39,6 +39,13 @@ TEST(AttentionVersionTest, GenerationsRunWhatWasWrittenForThem) {
   EXPECT_TRUE(RunsOn(AttentionKernel::kFlash3, Generation::kHopper));
   EXPECT_FALSE(RunsOn(AttentionKernel::kFlash3, Generation::kAmpere));
   EXPECT_FALSE(RunsOn(AttentionKernel::kFlash3, Generation::kBlackwell));
+  EXPECT_TRUE(RunsOn(AttentionKernel::kFlash2, Generation::kCdna3));
+  for (const Generation generation : {Generation::kCdna3, Generation::kGaudi, Generation::kHost}) {
+    EXPECT_FALSE(RunsOn(AttentionKernel::kFlash1, generation));
+    EXPECT_FALSE(RunsOn(AttentionKernel::kCudnn, generation));
+  }
+  EXPECT_FALSE(RunsOn(AttentionKernel::kCudnn, Generation::kVolta));
+  EXPECT_TRUE(RunsOn(AttentionKernel::kCudnn, Generation::kAmpere));
   EXPECT_TRUE(RunsOn(AttentionKernel::kUsual, Generation::kKepler));
 }
 

@@ -11,8 +11,9 @@
 
 namespace stagecraft {
 
-// What an estimate rests on. It is shown to users and never replaced silently. kCalibrated: learned
-// or extrapolated, and then moved by a site's own samples of the same family of ops.
+// What an estimate rests on. It is shown to users and never replaced silently. kCalibrated: a
+// site's own samples of the same family of ops moved what was fitted; ops that are derived from
+// others stay kExtrapolated.
 enum class Basis { kMeasured, kInterpolated, kLearned, kCalibrated, kExtrapolated, kAnalytical };
 inline constexpr int kBasisCount = 6;
 const char* Name(Basis basis);

@@ -46,7 +46,8 @@ FlopCount Op::Flops() const {
 Bytes Op::Traffic() const {
   switch (kind) {
     case OpKind::kGemm:
-      return TensorBytes(dtype, batch * (m * k + k * n + m * n));
+      return TensorBytes(dtype, batch * (m * k + k * n)) +
+             TensorBytes(WorkingType(dtype), batch * m * n);
     case OpKind::kAttention: {
       const int64_t heads = kv_batch > 0 ? kv_batch : batch;
       const int64_t once = 2 * (batch * m + heads * n) * k;  // queries, output, keys, values
@@ -164,9 +165,12 @@ std::string Describe(const Op& op) {
                            : fmt::format("gemm {} of {}x{}x{} {}", op.batch, op.m, op.n, op.k,
                                          Name(op.dtype));
     case OpKind::kAttention:
-      return fmt::format("attention {} {} heads {}x{}x{}{} {}",
-                         op.direction == Direction::kForward ? "forward" : "backward", op.batch,
-                         op.m, op.n, op.k, op.causal ? " causal" : "", Name(op.dtype));
+      return fmt::format(
+          "attention {} {} heads {}x{}x{}{} {}{}{}",
+          op.direction == Direction::kForward ? "forward" : "backward", op.batch, op.m, op.n, op.k,
+          op.causal ? " causal" : "", Name(op.dtype),
+          op.attention_kernel == AttentionKernel::kUsual ? "" : " ",
+          op.attention_kernel == AttentionKernel::kUsual ? "" : Name(op.attention_kernel));
     case OpKind::kNorm:
     case OpKind::kSoftmax:
       return fmt::format("{} {} rows of {} {}", Name(op.kind), op.m, op.n, Name(op.dtype));

@@ -49,9 +49,10 @@ enum class Direction { kForward, kBackward };
 enum class AttentionUse { kTraining, kServing };
 
 // Which kernel computes attention. kFlash: the version of FlashAttention written for the GPU's
-// generation, which is 3 on Hopper and 2 before; kFlash1 to kFlash3 name one. kFused: a fused
-// kernel of a vendor's library on Blackwell (TensorRT-LLM, CUTLASS). kTriton: compiled by Triton.
-// kCudnn and kUsual: kFused on Blackwell, else kFlash, as fast as which cuDNN is.
+// generation, which is 3 on Hopper and 2 before (it was not measured on Blackwell); kFlash1 to
+// kFlash3 name one. kFused: a fused kernel of a vendor's library on Blackwell (TensorRT-LLM,
+// CUTLASS). kTriton: compiled by Triton. kUsual: kFused on Blackwell, else kFlash; kCudnn is taken
+// to be as fast as that.
 enum class AttentionKernel {
   kUsual,
   kFlash,

@@ -46,6 +46,7 @@ TEST(EnumTwinsTest, OpsAreNumberedAsTheirProto) {
   ExpectTwins<OpKind, OpProto::Kind>();
   ExpectTwins<Direction, OpProto::Direction>();
   ExpectTwins<AttentionUse, OpProto::AttentionUse>();
+  ExpectTwins<AttentionKernel, OpProto::AttentionKernel>();
   ExpectTwins<SyncMethod, GradientSyncProto::Method>(
       {{"kRing", "RING_ALL_REDUCE"}, {"kTree", "TREE_ALL_REDUCE"}});
 }

@@ -93,12 +93,12 @@ TEST_F(OutputFilesTest, BinaryFilesThatAreNoneAreOneLineOfError) {
        {"simulate --model $T/bad.onnx --cluster h100-sxm:1x2 --global-batch 8", "bad.onnx"}});
 }
 
-// Runs a search of 60 seconds that gets the signal after this many ticks of 50 ms.
+// Runs a search of 5 minutes that gets the signal after this many ticks of 50 ms.
 Result StoppedSearch(int signal, int ticks, const std::string& output) {
   std::atomic<bool> is_done = false;
   // The signal is sent to the process, as Slurm sends it, once the search handles it.
   std::thread sender([&] {
-    for (int i = 0; i < 1200 && !is_done; ++i) {
+    for (int i = 0; i < 6000 && !is_done; ++i) {
       struct sigaction now;
       sigaction(signal, nullptr, &now);
       if (now.sa_handler != SIG_DFL && i > ticks) {
@@ -110,7 +110,7 @@ Result StoppedSearch(int signal, int ticks, const std::string& output) {
   });
   const Result result = RunLine(
       "search --model llama3-405b --cluster h100-sxm:2048x8 --global-batch 2048 --seq 8192 "
-      "--algorithm mcmc --budget 60s --no-explain --json --quiet --cost-model analytical -o " +
+      "--algorithm mcmc --budget 300s --no-explain --json --quiet --cost-model analytical -o " +
       output);
   is_done = true;
   sender.join();
@@ -123,7 +123,7 @@ TEST_F(OutputFilesTest, ASearchThatIsToldToEndKeepsItsBestPlan) {
   const std::string plan = Expand("$T/plan.yaml");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     bool has_plan = false;
-    for (const int ticks : {10, 80, 400}) {
+    for (const int ticks : {10, 80, 400, 2400}) {
       const Result result = StoppedSearch(signal, ticks, plan);
       EXPECT_EQ(result.code, kExitInterrupted) << signal << "\n" << result.err;
       const auto report = nlohmann::json::parse(result.out);

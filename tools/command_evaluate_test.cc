@@ -261,9 +261,9 @@ TEST_F(EvaluateTest, BadModelFilesAreNamed) {
       {"damaged.pb", "\x12\xff\xff", "damaged.pb"},
       {"old.textproto", "schema: 99", "old.textproto: schema: got 99"},
       {"plan.textproto", "micro_batch: 1", "plan.textproto"},
-      {"family.textproto", "schema: 1 families { family: \"gem\" }", "families[0].family"},
-      {"nothing.textproto", "schema: 1", "families: got none named"},
-      {"model.txt", "schema: 1", "got extension \".txt\""},
+      {"family.textproto", "schema: 2 families { family: \"gem\" }", "families[0].family"},
+      {"nothing.textproto", "schema: 2", "families: got none named"},
+      {"model.txt", "schema: 2", "got extension \".txt\""},
       {"table.csv", kSampleHeader, "got extension \".csv\""},
   };
   for (const auto& [name, contents, error] : cases) {

@@ -141,8 +141,8 @@ void AddBasisWarning(const SimulatedStep& step, PlannedJob& job) {
   job.warnings.insert(
       job.warnings.begin(),
       fmt::format(
-          "of the predicted time {:.0f} % is extrapolated from other GPU types, similar ops or "
-          "smaller ones, {:.0f} % is analytical, and the rest is learned or measured on this GPU "
+          "of the predicted time {:.0f} % is extrapolated from other GPU types, ops or sizes, "
+          "{:.0f} % is analytical, and the rest is learned, calibrated or measured on this GPU "
           "type",
           percent(Basis::kExtrapolated), percent(Basis::kAnalytical)));
 }

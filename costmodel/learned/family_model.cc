@@ -208,6 +208,7 @@ CalibratedFamily FamilyModel::Moved(std::span<const FitRow> rows, bool is_calibr
   calibration.gpu.is_calibrated = is_calibrated;
   CheckKnownGpu(calibration.gpu, *family_, "calibration");
   CalibratedFamily calibrated{*this, std::move(calibration.changes)};
+  for (const FitRow& row : rows) calibrated.model.sizes_.Add(*row.op);
   calibrated.model.known_.Put(calibration.gpu);
   calibration.gpu.widening = calibrated.model.WideningBy(rows);
   calibrated.model.known_.Put(std::move(calibration.gpu));

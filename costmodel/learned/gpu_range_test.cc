@@ -17,13 +17,13 @@
 namespace stagecraft {
 namespace {
 
-const char* const kGpus[] = {"h100-sxm", "v100-sxm2-16gb", "l40s-48gb"};
+const char* const kGpus[] = {"h100-sxm", "v100-sxm2-16gb", "l40s-48gb", "b200"};
 
 // Returns small, usual and large ops of a family, in formats for which the GPU has a rate.
 std::vector<Op> Ops(const KernelFamily& family, const Device& gpu) {
   std::vector<Op> ops;
   for (const int64_t size : {1, 100, 4096, 1 << 20}) {
-    for (const DType dtype : {DType::kFp32, DType::kFp16, DType::kFp8}) {
+    for (const DType dtype : {DType::kFp32, DType::kFp16, DType::kFp8, DType::kNvfp4}) {
       for (const Op& op :
            {Op::Gemm(dtype, size, size, size), Op::Gemm(dtype, size, 64, 64, 8),
             Op::Attention(dtype, Direction::kForward, 16, size, size, 128, true),

@@ -33,7 +33,7 @@ struct Learning {
   double correction_low = -2;                // bounds of a correction, of a logarithm
   double correction_high = 2;
   bool grows = false;  // enforced: a size eight times as large never costs less
-  // Sigma of a logarithm that each doubling of a size beyond all samples adds.
+  // Sigma of a logarithm that each doubling of a size above all samples adds, or halving below.
   double spread_of_doubling = 0.05;
 };
 

@@ -20,7 +20,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;  // in 1, the L2 rate of GEMMs was in other units
 
 Basis BasisOf(const LogTime& time, bool is_derived) {
   if (!time.is_measured || is_derived || time.is_far) return Basis::kExtrapolated;
@@ -151,8 +151,10 @@ std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,
 
 LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::string& name) {
   if (proto.schema() != kSchema) {
-    throw InputError(fmt::format("{}: schema: got {}, want {}; is it a cost model?", name,
-                                 proto.schema(), kSchema));
+    const bool is_older = proto.schema() > 0 && proto.schema() < kSchema;
+    throw InputError(
+        fmt::format("{}: schema: got {}, want {}; {}", name, proto.schema(), kSchema,
+                    is_older ? "an older version fitted it: fit it again" : "is it a cost model?"));
   }
   LearnedModel model;
   // Reads families and returns which of them are present.

@@ -44,8 +44,8 @@ class LearnedModel : public CostModel {
 
   // The basis is kCalibrated for GPU types of which a site's samples of the family are known,
   // kLearned for others with samples, and kExtrapolated for GPU types without, for ops that are
-  // derived from their nearest relative (docs/cost-model.md says how) and for ops at least twice as
-  // large as all samples.
+  // derived from their nearest relative (docs/cost-model.md says how) and for ops with a size at
+  // least twice as large, or half as large, as in any sample.
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
   // Returns a copy with another model of collectives, such as a site's own.

@@ -303,15 +303,17 @@ TEST(LearnedModelTest, AFileHoldsAllOfIt) {
 
 TEST(LearnedModelTest, WhatIsNoModelIsRefused) {
   EXPECT_EQ(ErrorOf("zero.textproto", "schema: 0"),
-            "zero.textproto: schema: got 0, want 1; is it a cost model?");
-  EXPECT_EQ(ErrorOf("two.textproto", "schema: 2"),
-            "two.textproto: schema: got 2, want 1; is it a cost model?");
+            "zero.textproto: schema: got 0, want 2; is it a cost model?");
+  EXPECT_EQ(ErrorOf("three.textproto", "schema: 3"),
+            "three.textproto: schema: got 3, want 2; is it a cost model?");
+  EXPECT_EQ(ErrorOf("one.textproto", "schema: 1"),
+            "one.textproto: schema: got 1, want 2; an older version fitted it: fit it again");
   CostModelProto proto;
   proto.set_provenance("nowhere");
   EXPECT_EQ(ErrorOf("zero.pb", proto.SerializeAsString()),
-            "zero.pb: schema: got 0, want 1; is it a cost model?");
+            "zero.pb: schema: got 0, want 2; is it a cost model?");
   EXPECT_EQ(
-      ErrorOf("family.textproto", "schema: 1 families { family: \"abacus\" }"),
+      ErrorOf("family.textproto", "schema: 2 families { family: \"abacus\" }"),
       "family.textproto: families[0].family: got \"abacus\", which this version does not know");
   for (const std::string file : {"rubbish.pb", "rubbish.textproto", "rubbish.json"}) {
     const std::string error = ErrorOf(file, "This is no model.\n");

@@ -47,6 +47,11 @@ SampledSizes SampledSizes::FromProto(const FamilyModelProto& proto, const std::s
   };
   read(proto.least_log2_size(), "least_log2_size", sizes.least_);
   read(proto.most_log2_size(), "most_log2_size", sizes.most_);
+  for (int i = 0; i < kSizes; ++i) {
+    if (sizes.least_[i] <= sizes.most_[i]) continue;
+    throw InputError(fmt::format("{}.least_log2_size[{}]: got {}, want at most {}", name, i,
+                                 sizes.least_[i], sizes.most_[i]));
+  }
   return sizes;
 }
 

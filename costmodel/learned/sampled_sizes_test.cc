@@ -34,6 +34,9 @@ TEST(SampledSizesTest, ProtosKeepThem) {
   Sampled().AddTo(proto);
   const SampledSizes read = SampledSizes::FromProto(proto, "m");
   EXPECT_EQ(read.DoublingsBeyond(Product(4096, 8, 128)), 3);
+  proto.set_least_log2_size(1, 40);
+  EXPECT_THROW(SampledSizes::FromProto(proto, "m"), InputError);
+  proto.set_least_log2_size(1, 0);
   proto.add_most_log2_size(1);
   EXPECT_THROW(SampledSizes::FromProto(proto, "m"), InputError);
   proto.clear_most_log2_size();

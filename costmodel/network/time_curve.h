@@ -28,8 +28,8 @@ struct TimeCurve {
 
   // Returns a ratio that is linear between knots and constant beyond them.
   double RatioAtSize(double size) const;
-  // The same, but above the last knot the ratio moves on: further bytes cost as much more than the
-  // formula has as those of the last two regimes did.
+  // The same, but above the last knot the ratio moves on: a further byte costs the same multiple of
+  // the formula's as in the last two regimes.
   double RatioAtRegime(double regime) const;
 };
 

@@ -194,7 +194,7 @@ class StreamOp final : public DeviceOp {
   // twice.
   size_t operand_bytes() const override { return Aligned(static_cast<size_t>(bytes_)); }
   void Fill(std::byte* operands, cudaStream_t stream) override {
-    FillRandom(operands, bytes_ / ElementSize(launcher_.filled_as), launcher_.filled_as, 1, stream);
+    FillRandom(operands, bytes_ * 8 / ElementBits(launcher_.filled_as), launcher_.filled_as, 1, stream);
   }
   void Launch(std::byte* operands, cudaStream_t stream) override {
     launcher_.launch(operands, elements_, stream);

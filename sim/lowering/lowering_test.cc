@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "costmodel/check.h"
 #include "sim/plan/layer_split.h"
+#include "sim/shard/shard.h"
 #include "sim/testing/lowering_testing.h"
 #include "sim/workload/networks/test_decoders.h"
 
@@ -173,6 +175,23 @@ TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   EXPECT_GT(time(), delayed);
   degrees.fp8_recipe = Fp8Recipe::kMx;
   EXPECT_THROW(time(), InputError);  // a Hopper GPU cannot run it
+}
+
+TEST(LoweringTest, TheHeadKeepsSixteenBits) {
+  const Workload workload = MakeWorkload();
+  ShardSpec spec;
+  spec.sequence = 128;
+  for (const DType precision : {DType::kFp8, DType::kNvfp4}) {
+    spec.precision = precision;
+    std::map<LayerRole, std::set<DType>> formats;
+    for (const LayerKind& kind : workload.kinds) {
+      for (const Step& step : ShardLayer(kind, spec).forward) {
+        if (step.op.kind == OpKind::kGemm) formats[kind.role].insert(step.op.dtype);
+      }
+    }
+    EXPECT_EQ(formats[LayerRole::kHead], std::set<DType>{DType::kBf16}) << Name(precision);
+    EXPECT_TRUE(formats[LayerRole::kBlock].contains(precision)) << Name(precision);
+  }
 }
 
 TEST(LoweringTest, SizesBeyond64BitsAreRefused) {

@@ -20,12 +20,18 @@ std::string RankOrder(const PlanProto& proto, const PlanPlace& place) {
 }
 
 AttentionKernel AttentionKernelFromProto(const PlanProto& proto, const PlanPlace& place) {
-  if (!OpProto::AttentionKernel_IsValid(proto.attention_kernel())) {
-    place.Fail("attention_kernel",
-               fmt::format("got {}, want USUAL, FLASH1, FLASH2, FLASH3, CUDNN, FUSED or TRITON",
-                           static_cast<int>(proto.attention_kernel())));
+  switch (proto.attention_kernel()) {
+    case OpProto::USUAL:
+    case OpProto::FLASH1:
+    case OpProto::FLASH2:
+    case OpProto::FLASH3:
+    case OpProto::CUDNN:
+      return static_cast<AttentionKernel>(proto.attention_kernel());
+    default:
+      place.Fail("attention_kernel",
+                 fmt::format("got {}, want USUAL, FLASH1, FLASH2, FLASH3 or CUDNN",
+                             OpProto::AttentionKernel_Name(proto.attention_kernel())));
   }
-  return static_cast<AttentionKernel>(proto.attention_kernel());
 }
 
 SyncOptions SyncFromProto(const PlanProto& proto, const PlanPlace& place) {

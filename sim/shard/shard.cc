@@ -38,7 +38,9 @@ ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer) 
   return own;
 }
 
-LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec) {
+LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
+  ShardSpec spec = given;
+  if (layer.role == LayerRole::kHead) spec.precision = WorkingType(spec.precision);
   LayerSteps steps;
   ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
   for (size_t v = layer.operators.size(); v-- > 0;) {

@@ -62,7 +62,8 @@ using Steps = std::vector<Step>;
 
 // The passes of one layer. `backward` repeats scores under selective recomputation; a layer that is
 // recomputed as a whole runs `forward` again before it. Input gradients come before weight
-// gradients, operator by operator.
+// gradients, operator by operator. The head has GEMMs of at least 16 bits: recipes of fewer leave
+// it out (in Megatron-core it is no layer of Transformer Engine; torchtitan filters `output`).
 struct LayerSteps {
   Steps forward;
   Steps backward;

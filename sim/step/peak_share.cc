@@ -9,18 +9,19 @@
 namespace stagecraft {
 namespace {
 
-// The share of a step's FLOPs that attention takes.
-double AttentionShare(const Workload& workload, int64_t sequence) {
-  Workload attention;
-  attention.layers = workload.layers;
+// The share of a step's FLOPs that attention and the head take, which keep 16 bits.
+double WideShare(const Workload& workload, int64_t sequence) {
+  Workload wide;
+  wide.layers = workload.layers;
   for (const LayerKind& kind : workload.kinds) {
-    LayerKind& kept = attention.kinds.emplace_back();
+    LayerKind& kept = wide.kinds.emplace_back();
+    const bool is_head = kind.role == LayerRole::kHead;
     for (const Operator& op : kind.operators) {
-      if (op.kind == OperatorKind::kAttention) kept.operators.Add(op);
+      if (is_head || op.kind == OperatorKind::kAttention) kept.operators.Add(op);
     }
   }
   const double all = workload.TrainingFlopsPerToken(sequence).count();
-  return all > 0 ? attention.TrainingFlopsPerToken(sequence).count() / all : 0;
+  return all > 0 ? wide.TrainingFlopsPerToken(sequence).count() / all : 0;
 }
 
 // FLOP/s of all devices together in the slower of a plan's two formats, and by which factor, at
@@ -52,7 +53,7 @@ PeakShare PeakShareOf(const Evaluation& evaluation, const Plan& plan, const Work
   const double model = evaluation.model_flops.count();
   const double recomputed = evaluation.hardware_flops.count() - model;
   const double in_slow =
-      IsCast(plan.precision) ? model * AttentionShare(workload, plan.sequence) : model;
+      IsCast(plan.precision) ? model * WideShare(workload, plan.sequence) : model;
   const double available = peaks.slow * evaluation.step_time.seconds();
   const double of_model = in_slow + (model - in_slow) / peaks.ratio;
   return {of_model / available, (of_model + recomputed / peaks.ratio) / available};

@@ -7,7 +7,6 @@
 #include "sim/shard/stage_order.h"
 
 namespace stagecraft {
-namespace {}  // namespace
 
 size_t WorkCounter::LayerHash::operator()(const Layer& layer) const {
   const ShardSpec& spec = layer.spec;

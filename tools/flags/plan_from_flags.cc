@@ -219,8 +219,11 @@ PlannedJob PlanFlags::Build() const {
     }
     PlanProto proto;
     ReadProtoFile(plan_file_, &proto);
+    if (ChoosesAttention()) {
+      proto.set_attention_kernel(
+          static_cast<OpProto::AttentionKernel>(ChooseAttention(attention_).kernel));
+    }
     plan = PlanFromProto(proto, workload, cluster, plan_file_);
-    if (ChoosesAttention()) plan.attention_kernel = ChooseAttention(attention_).kernel;
   } else {
     PlanDegrees degrees = DegreesFor(workload);
     schedule_.Apply(degrees);

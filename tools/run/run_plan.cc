@@ -36,6 +36,13 @@ RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const Ru
 RunOfPlan RunPlanOnGpus(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
                         const Args& args, std::ostream& out, std::ostream& err) {
   RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
+  const PlannedJob& job = run.lowered.job;
+  const AttentionKernel kernel = job.plan.attention_kernel;
+  if (job.workload.attention == AttentionBackend::kFlash && kernel != AttentionKernel::kUsual &&
+      kernel != AttentionKernel::kCudnn) {
+    throw InputError(fmt::format("attention: got {}, want flash or cudnn: GPUs run cuDNN's kernel",
+                                 Name(kernel)));
+  }
   const auto run_lowered = [&] {
     return RunOnGpus(run.lowered.job, run.lowered.schedule, request, args, out, err);
   };

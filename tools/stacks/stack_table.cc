@@ -47,7 +47,7 @@ void CheckStack(const StackProto& proto, const std::string& place) {
   CheckOptionalWord(proto.recompute_others(), {"none", "selective", "full"},
                     place + ".recompute_others");
   CheckWord(proto.order(), {"gpipe", "1f1b", "interleaved"}, place + ".order");
-  CheckWord(proto.attention(), {"unfused", "flash", "flash1", "flash2", "flash3", "cudnn"},
+  CheckWord(proto.attention(), {"flash", "flash1", "flash2", "flash3", "cudnn", "unfused"},
             place + ".attention");
   CheckOptionalWord(proto.optimizer(), {"adam", "sgd"}, place + ".optimizer");
   CheckOptionalWord(proto.embedding_placement(), {"first-last", "redistributed"},

@@ -57,7 +57,7 @@ int64_t Size(int64_t value, const std::string& place) {
 
 void CheckFacts(const RowFactsProto& proto, const std::string& place) {
   if (proto.has_attention()) {
-    CheckWord(proto.attention(), {"unfused", "flash", "flash1", "flash2", "flash3", "cudnn"},
+    CheckWord(proto.attention(), {"flash", "flash1", "flash2", "flash3", "cudnn", "unfused"},
               place + ".attention");
   }
   if (proto.has_pass()) {

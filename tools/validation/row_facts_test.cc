@@ -105,9 +105,8 @@ TEST(RowFactsTest, BadTablesSayWhere) {
        "t: rows[0].origin: got none, want a document or \"assumption: why\""},
       {"rows { source: \"a\" origin: \"b\" }", "t: rows[0].facts: got none, want at least one"},
       {"rows { facts { attention: \"fast\" } origin: \"b\" }",
-       "t: rows[0].facts.attention: got \"fast\", want one of unfused, flash, flash1, flash2, "
-       "flash3, "
-       "cudnn"},
+       "t: rows[0].facts.attention: got \"fast\", want one of flash, flash1, flash2, flash3, "
+       "cudnn, unfused"},
       {"rows { facts { pass: \"up\" } origin: \"b\" }",
        "t: rows[0].facts.pass: got \"up\", want one of forward, backward, both"},
       {"rows { facts { gradient_bytes: 3 } origin: \"b\" }",

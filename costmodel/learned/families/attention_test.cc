@@ -76,8 +76,27 @@ TEST(AttentionTest, TheGenerationDecidesWhichKernelIsUsual) {
   EXPECT_EQ(KernelOn(op, device), AttentionKernel::kFlash);
   device.generation = Generation::kBlackwell;
   EXPECT_EQ(KernelOn(op, device), AttentionKernel::kFused);
+  op.attention_kernel = AttentionKernel::kCudnn;
+  EXPECT_EQ(KernelOn(op, device), AttentionKernel::kFused);
+  for (const AttentionKernel version :
+       {AttentionKernel::kFlash1, AttentionKernel::kFlash2, AttentionKernel::kFlash3}) {
+    op.attention_kernel = version;
+    EXPECT_EQ(KernelOn(op, device), AttentionKernel::kFlash);
+  }
   op.attention_kernel = AttentionKernel::kTriton;
   EXPECT_EQ(KernelOn(op, device), AttentionKernel::kTriton);
+}
+
+TEST(AttentionTest, AnOlderVersionComputesMoreSlowly) {
+  Op op = Heads(100, 4096, 4096, true);
+  Device hopper = RoundDevice();
+  hopper.generation = Generation::kHopper;
+  const auto seconds = [&](AttentionKernel version) {
+    op.attention_kernel = version;
+    return SecondsOf(AttentionFamily(), op, hopper);
+  };
+  EXPECT_GT(seconds(AttentionKernel::kFlash2), 1.4 * seconds(AttentionKernel::kFlash3));
+  EXPECT_TRUE(AttentionFamily().IsDerived(op));
 }
 
 // There are two waves: of 128 and 256 keys under the mask, 192 on average, and of 256 keys each

@@ -12,6 +12,9 @@ TEST(AttentionKernelsTest, NamesSayWhichKernelRan) {
   EXPECT_EQ(kernels.KernelOf("flash_attention"), AttentionKernel::kFlash);
   EXPECT_EQ(kernels.KernelOf("trtllm_mha fp8 keys"), AttentionKernel::kFused);
   EXPECT_EQ(kernels.KernelOf("triton"), AttentionKernel::kTriton);
+  EXPECT_EQ(kernels.KernelOf("flash2"), AttentionKernel::kFlash2);
+  EXPECT_EQ(kernels.KernelOf("flash3_varlen"), AttentionKernel::kFlash3);
+  EXPECT_EQ(kernels.KernelOf("cudnn"), AttentionKernel::kCudnn);
   EXPECT_EQ(kernels.KernelOf("a kernel of ours"), AttentionKernel::kUsual);
 }
 

@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int64_t kFp32 = ElementSize(DType::kFp32);
+constexpr int64_t kFp32 = ElementBits(DType::kFp32) / 8;
 
 // Sizes of this range keep the traffic of a row within 64 bits; the reader of
 // the file bounds their product.

@@ -13,7 +13,7 @@
 namespace stagecraft {
 
 Workload ToWorkload(const ProfiledGraph& graph, const std::string& name) {
-  constexpr int64_t kElement = ElementSize(DType::kFp32);
+  constexpr int64_t kElement = ElementBits(DType::kFp32) / 8;
   const int count = static_cast<int>(graph.nodes.size());
   std::vector<int> last_reader(count, -1);
   for (const ProfiledEdge& edge : graph.edges) {
