@@ -7,8 +7,8 @@ struct Slowness {
   double forward, backward;
   double Of(const Op& op) const { return op.direction == Direction::kForward ? forward : backward; }
 };
-constexpr Slowness kOne = {1.5, 1.8};            // of version 1 over version 2
-constexpr Slowness kTwoOnHopper = {1.75, 1.62};  // of version 2 over version 3
+constexpr Slowness kVersion1 = {1.5, 1.8};            // of version 1 over version 2
+constexpr Slowness kVersion2OnHopper = {1.75, 1.62};  // of version 2 over version 3
 
 // No kernel was measured on Blackwell that was not written for it: version 2 is assumed to be as
 // slow there as on Hopper.
@@ -29,7 +29,8 @@ bool IsAmd(Generation generation) {
 double VersionSlowness(const Op& op, const Device& device) {
   const bool is_one = op.attention_kernel == AttentionKernel::kFlash1;
   if (!is_one && op.attention_kernel != AttentionKernel::kFlash2) return 1;
-  return (is_one ? kOne.Of(op) : 1) * (IsAfterAda(device.generation) ? kTwoOnHopper.Of(op) : 1);
+  return (is_one ? kVersion1.Of(op) : 1) *
+         (IsAfterAda(device.generation) ? kVersion2OnHopper.Of(op) : 1);
 }
 
 bool RunsOn(AttentionKernel kernel, Generation generation) {

@@ -81,6 +81,21 @@ TEST_F(CommandSimulateTest, AnOlderAttentionIsSlower) {
             "attention_kernel: flash3 does not run on A100 SXM4 80GB");
 }
 
+// The flag replaces what the file says, and is checked with the rest of it.
+TEST_F(CommandSimulateTest, AttentionOfAPlanFileGivesWayToTheFlag) {
+  const std::string batch = "micro_batch: 1 global_batch: 8 sequence: 1024 degrees { tp: 8 } ";
+  const auto arguments = [](const std::string& plan, const char* attention) {
+    return Args{"--model", "gpt2-medium", "--cluster",   "dgx-a100:1",
+                "--plan",  plan,          "--attention", attention};
+  };
+  const std::string hopper = Write("hopper.textproto", batch + "attention_kernel: FLASH3");
+  EXPECT_NE(Output(RunSimulate, arguments(hopper, "flash")).find("flash attention"),
+            std::string::npos);
+  const std::string any = Write("any.textproto", batch);
+  EXPECT_NE(ErrorOf(RunSimulate, arguments(any, "flash3")).find("flash3 does not run on A100"),
+            std::string::npos);
+}
+
 TEST_F(CommandSimulateTest, NetworksThatNobodyMeasuredAreNamed) {
   const auto note_of = [&](const char* cluster) {
     const std::string text = Output(

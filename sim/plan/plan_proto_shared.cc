@@ -28,9 +28,10 @@ AttentionKernel AttentionKernelFromProto(const PlanProto& proto, const PlanPlace
     case OpProto::CUDNN:
       return static_cast<AttentionKernel>(proto.attention_kernel());
     default:
-      place.Fail("attention_kernel",
-                 fmt::format("got {}, want USUAL, FLASH1, FLASH2, FLASH3 or CUDNN",
-                             OpProto::AttentionKernel_Name(proto.attention_kernel())));
+      place.Fail(
+          "attention_kernel",
+          fmt::format("got {}, want USUAL (0), FLASH1 (4), FLASH2 (5), FLASH3 (6) or CUDNN (7)",
+                      static_cast<int>(proto.attention_kernel())));
   }
 }
 

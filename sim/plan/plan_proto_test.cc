@@ -97,6 +97,17 @@ TEST(PlanProtoTest, StageLayersAreBlocksOfEachStage) {
   EXPECT_EQ(plan.stages[1].chunks[0], (LayerRange{3, 5}));
 }
 
+TEST(PlanProtoTest, OnlyKernelsOfTrainingAreChosen) {
+  EXPECT_EQ(Read(std::string(kBatch) + "degrees { tp: 4 pp: 2 } attention_kernel: FLASH2")
+                .attention_kernel,
+            AttentionKernel::kFlash2);
+  for (const char* other : {"FLASH", "FUSED", "TRITON"}) {
+    EXPECT_THROW(Read(std::string(kBatch) + "degrees { tp: 4 pp: 2 } attention_kernel: " + other),
+                 InputError)
+        << other;
+  }
+}
+
 // Also stages that differ in replicas, degrees and recomputation, and idle devices.
 TEST(PlanProtoTest, RoundTripKeepsEveryField) {
   std::vector<Plan> plans = {
@@ -146,6 +157,7 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
     EXPECT_EQ(back.rank_order, plan.rank_order);
     EXPECT_EQ(back.precision, plan.precision);
     EXPECT_EQ(back.fp8_recipe, plan.fp8_recipe);
+    EXPECT_EQ(back.attention_kernel, plan.attention_kernel);
     for (size_t s = 0; s < plan.stages.size(); ++s) {
       EXPECT_EQ(back.stages[s].replica_micro_batches, plan.stages[s].replica_micro_batches);
     }

@@ -56,8 +56,8 @@ class AttentionEmitter {
     Op op = Op::Attention(spec_.ActivationType(), direction, AttendedHeads(), AttendedQueries(),
                           Keys(), o_.head_size, o_.causal);
     // cuDNN's kernel is the usual one, and is measured under that name.
-    const bool is_usual = spec_.attention_kernel == AttentionKernel::kCudnn;
-    op.attention_kernel = is_usual ? AttentionKernel::kUsual : spec_.attention_kernel;
+    const bool is_cudnn = spec_.attention_kernel == AttentionKernel::kCudnn;
+    op.attention_kernel = is_cudnn ? AttentionKernel::kUsual : spec_.attention_kernel;
     op.sequences = spec_.micro_batch;
     const int64_t kv = spec_.micro_batch * DivideUp(o_.kv_heads, spec_.tensor);
     op.kv_batch = std::min(op.batch, IsUlysses() ? DivideUp(kv, spec_.context) : kv);
