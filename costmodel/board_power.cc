@@ -71,6 +71,12 @@ double WattsPerFlop(const Device& device, DType dtype, double width) {
          std::pow(width_of_16_bits / kReferenceWidth, kWidthExponent);
 }
 
+// The format of training: of 16 bits, if the device has a rate for one.
+DType UsualFormat(const Device& device) {
+  if (device.Peak(DType::kBf16).flop_per_s() > 0) return DType::kBf16;
+  return device.Peak(DType::kFp16).flop_per_s() > 0 ? DType::kFp16 : DType::kFp32;
+}
+
 }  // namespace
 
 double PoweredClocks::Slowed(double seconds) const {
@@ -107,7 +113,8 @@ PoweredClocks ClocksOf(const Device& device, DType dtype, double energy, double 
     at_once = 1e9 * std::pow(left / watts, 1 / kVoltageExponent);
   }
   const double sustained = has_power ? at_once / std::pow(headroom, 1 / kVoltageExponent) : at_once;
-  return {std::min(boost, at_once), std::min(boost, sustained)};
+  const double of_long = std::min(boost, sustained);
+  return {device.is_busy ? of_long : std::min(boost, at_once), of_long};
 }
 
 double PowerAtClockShare(const Device& device, double share) {
@@ -117,13 +124,16 @@ double PowerAtClockShare(const Device& device, double share) {
 
 double SustainedFraction(const Device& device) {
   if (device.sustained_fraction > 0) return device.sustained_fraction;
-  const DType dtype = device.Peak(DType::kBf16).flop_per_s() > 0   ? DType::kBf16
-                      : device.Peak(DType::kFp16).flop_per_s() > 0 ? DType::kFp16
-                                                                   : DType::kFp32;
+  const DType dtype = UsualFormat(device);
   const double peak = device.Peak(dtype).flop_per_s();
   if (peak <= 0) return kReachedRate;
-  const double rate = FlopPerClock(device, dtype) * ClocksOf(device, dtype).at_once;
+  const double rate = FlopPerClock(device, dtype) * ClocksOf(AsSampled(device), dtype).at_once;
   return std::min(1.0, kReachedRate * rate / peak);
+}
+
+double SustainedClock(const Device& device) {
+  const double clock = ClocksOf(device, UsualFormat(device)).sustained;
+  return device.clock_share * clock / device.boost_clock_hz;
 }
 
 }  // namespace stagecraft

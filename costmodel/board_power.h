@@ -10,9 +10,11 @@
 // computing, so short kernels run at a higher clock than long ones.
 //
 // Where the rate of the best GEMMs was measured (Device::sustained_fraction), it gives the clock of
-// short kernels, and power only says how much slower long ones are. docs/cost-model.md says to
-// which measurements the constants were fitted. The model covers NVIDIA's generations; on others,
-// and on a board whose power is not known, the measured rate counts alone, or else the boost clock.
+// short kernels, and power only says how much slower long ones are. A GPU that computes without
+// pauses (Device::is_busy) runs kernels of any length at the clock of long ones. docs/cost-model.md
+// says to which measurements the constants were fitted. The model covers NVIDIA's generations; on
+// others, and on a board whose power is not known, the measured rate counts alone, or else the
+// boost clock.
 #pragma once
 
 #include "costmodel/device.h"
@@ -49,5 +51,9 @@ double FlopPerClock(const Device& device, DType dtype);
 // Returns the share of the dense 16-bit peak that the best GEMMs reach, in (0, 1]: the measured
 // one, or else that of short kernels at the clock which power allows.
 double SustainedFraction(const Device& device);
+
+// Returns the share of the boost clock at which the device computes in training, in 16 bits if it
+// has a rate for them, in (0, 1].
+double SustainedClock(const Device& device);
 
 }  // namespace stagecraft

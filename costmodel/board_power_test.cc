@@ -16,7 +16,9 @@ TEST(BoardPowerTest, NoClockExceedsTheBoostClock) {
     for (int type = 0; type < kDTypeCount; ++type) {
       const auto dtype = static_cast<DType>(type);
       if (entry.device.Peak(dtype).flop_per_s() <= 0) continue;
-      const PoweredClocks clocks = ClocksOf(entry.device, dtype);
+      const PoweredClocks clocks = ClocksOf(AsSampled(entry.device), dtype);
+      EXPECT_EQ(ClocksOf(entry.device, dtype).at_once, clocks.sustained) << entry.device.id;
+      EXPECT_EQ(ClocksOf(entry.device, dtype).sustained, clocks.sustained) << entry.device.id;
       EXPECT_LE(clocks.at_once, entry.device.boost_clock_hz) << entry.device.id;
       EXPECT_LE(clocks.sustained, clocks.at_once) << entry.device.id;
       EXPECT_GT(clocks.sustained, 0.2 * entry.device.boost_clock_hz) << entry.device.id;
@@ -88,7 +90,7 @@ TEST(BoardPowerTest, NothingIsKnownOfOtherVendorsOrWithoutPower) {
 
 // A tenth less is measured: all kernels are a tenth slower, whatever power would say.
 TEST(BoardPowerTest, AMeasuredRateCountsBeforePower) {
-  Device device = GpuNamed("h100-sxm");
+  Device device = AsSampled(GpuNamed("h100-sxm"));
   device.sustained_fraction = 0.7;
   const PoweredClocks before = ClocksOf(device, DType::kBf16);
   device.sustained_fraction = 0.63;
@@ -96,6 +98,16 @@ TEST(BoardPowerTest, AMeasuredRateCountsBeforePower) {
   EXPECT_NEAR(after.sustained / before.sustained, 0.9, 1e-9);
   EXPECT_NEAR(after.at_once / before.at_once, 0.9, 1e-9);
   EXPECT_GT(after.at_once, after.sustained);
+}
+
+TEST(BoardPowerTest, TheClockOfTrainingIsThatOfLongKernels) {
+  Device device = GpuNamed("h100-sxm");
+  const double share = ClocksOf(AsSampled(device), DType::kBf16).sustained / device.boost_clock_hz;
+  EXPECT_NEAR(SustainedClock(device), share, 1e-12);
+  EXPECT_LT(share, 0.9);
+  device.clock_share = 0.5;
+  EXPECT_NEAR(SustainedClock(device), 0.5 * share, 1e-12);
+  EXPECT_NEAR(SustainedFraction(device), SustainedFraction(AsSampled(device)), 1e-12);
 }
 
 // Published tables of the best GEMMs give 0.80 and 0.78.

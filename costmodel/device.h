@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <optional>
 #include <string>
 
@@ -96,9 +95,11 @@ struct Device {
   // The best measured 16-bit GEMM over the dense peak, in (0, 1]: what power, clocks and kernels
   // leave of the datasheet's rate. 0: not measured; board_power.h derives it.
   double sustained_fraction = 0;
-  // The clock that power and heat leave after hours of GEMMs on tensor cores, over the boost clock
-  // at which kernels are measured one at a time; in (0, 1].
-  double training_clock = 1;
+  // The clock that heat or a cap leaves, over the one that board power leaves; in (0, 1].
+  double clock_share = 1;
+  // Whether it computes without pauses, as in training, so that board power limits the clock of
+  // short kernels, too (board_power.h).
+  bool is_busy = true;
   // The time that the host of this device needs to launch a kernel; zero if it launches recorded
   // graphs. Without a value, the cost model's constant for eager frameworks applies.
   std::optional<Duration> host_dispatch;
@@ -112,13 +113,12 @@ struct Device {
   // The most that the board may draw (board_power.h); 0: without a limit.
   double power_w = 0;
 
-  // The training clock for GEMMs of a format: fp32 units draw less power and lose half as much
-  // (data/README.md).
-  double TrainingClock(DType dtype) const {
-    return dtype == DType::kFp32 ? std::sqrt(training_clock) : training_clock;
-  }
   FlopRate Peak(DType dtype) const { return peak[static_cast<int>(dtype)]; }
   friend bool operator==(const Device&, const Device&) = default;
 };
+
+// Returns the device in the state in which kernels are measured: one at a time, with pauses, at the
+// boost clock, whatever launches them.
+Device AsSampled(Device device);
 
 }  // namespace stagecraft

@@ -339,14 +339,12 @@ TEST(HardwareProtoTest, AHostsDispatchIsKeptWhereItIsStated) {
             "x: host_dispatch_ns: got -1 ns, want from 0 to 1e8");
 }
 
-// Every GPU type of the catalogue states its training clock, but a GPU type in a file need not.
-TEST(HardwareProtoTest, AGpuWithoutATrainingClockKeepsWhatMeasuredGpusKeep) {
+TEST(HardwareProtoTest, AGpuComputesWithoutPausesUnlessItsFileSaysOtherwise) {
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
-    DeviceProto proto = ToProto(entry.device);
-    proto.clear_training_clock();
-    EXPECT_EQ(DeviceFromProto(proto, "x").training_clock, 0.8) << entry.device.id;
-    proto.set_generation(DeviceProto::HOST);
-    EXPECT_EQ(DeviceFromProto(proto, "x").training_clock, 1) << entry.device.id;
+    EXPECT_TRUE(entry.device.is_busy) << entry.device.id;
+    EXPECT_EQ(entry.device.clock_share, 1) << entry.device.id;
+    const Device sampled = AsSampled(entry.device);
+    EXPECT_EQ(DeviceFromProto(ToProto(sampled), "x"), sampled) << entry.device.id;
   }
 }
 

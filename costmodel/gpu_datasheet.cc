@@ -65,7 +65,7 @@ Device DeviceFromDatasheet(const GpuDatasheetProto& proto, const std::string& pl
       read.Get("memory_gb_per_s", proto.memory_gb_per_s(), 0.1, 1e5, "GB/s") * kGiga);
   device.set_memory_kind(proto.memory_kind());
   device.set_l2_bytes(std::llround(read.Get("l2_mb", proto.l2_mb(), 0.1, 3800, "MB") * kMebi));
-  device.set_training_clock(proto.training_clock());
+  device.set_clock_share(proto.clock_share());
   device.set_exponentials_per_clock(proto.exponentials_per_clock());
   return DeviceFromProto(device, place);
 }

@@ -29,7 +29,6 @@ TEST(GpuDatasheetTest, ADatasheetGivesTheDeviceAgain) {
     const Device& device = entry.device;
     if (device.Peak(DType::kFp32) != device.vector_peak || device.sustained_fraction > 0) continue;
     Device read = DeviceFromDatasheet(DatasheetOf(device), "x");
-    read.training_clock = device.training_clock;
     EXPECT_NEAR(read.memory_bandwidth.bytes_per_s() / device.memory_bandwidth.bytes_per_s(), 1,
                 1e-9);
     read.memory_bandwidth = device.memory_bandwidth;

@@ -30,4 +30,11 @@ const char* Name(LinkKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+Device AsSampled(Device device) {
+  device.clock_share = 1;
+  device.is_busy = false;
+  device.host_dispatch.reset();
+  return device;
+}
+
 }  // namespace stagecraft

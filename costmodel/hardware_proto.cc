@@ -13,7 +13,6 @@ namespace {
 // The share of the boost clock that hours of GEMMs on tensor cores leave: fitted on GPU types of
 // three generations, which agree (data/README.md). The rates of hosts' CPUs are already those at
 // which they run.
-constexpr double kUsualTrainingClock = 0.8;
 
 // Formats numbers in errors as they would look in JSON.
 template <typename Number>
@@ -136,10 +135,6 @@ static_assert(static_cast<int>(Generation::kHost) + 1 == DeviceProto::HOST);
 
 }  // namespace
 
-double UsualTrainingClock(Generation generation) {
-  return generation == Generation::kHost ? 1 : kUsualTrainingClock;
-}
-
 Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   const Checker check(place);
   if (proto.id().empty()) check.Fail("id", "none", "a name");
@@ -164,9 +159,9 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   device.vector_peak = FlopRate(
       check.Physical("vector_fp32_flop_per_s", proto.vector_fp32_flop_per_s(), FlopRateRange()));
   // The smallest fractions that are accepted are far below those of any hardware.
-  device.training_clock = proto.training_clock() == 0
-                              ? UsualTrainingClock(device.generation)
-                              : check.Within("training_clock", proto.training_clock(), 0.1, 1.0);
+  device.clock_share =
+      proto.clock_share() == 0 ? 1 : check.Within("clock_share", proto.clock_share(), 0.1, 1.0);
+  device.is_busy = !proto.pauses();
   if (proto.has_host_dispatch_ns()) {
     const auto latency = static_cast<double>(proto.host_dispatch_ns());
     check.Physical("host_dispatch_ns", latency, LatencyRange());
@@ -219,7 +214,8 @@ DeviceProto ToProto(const Device& device) {
   proto.set_nvfp4_flop_per_s(device.Peak(DType::kNvfp4).flop_per_s());
   proto.set_vector_fp32_flop_per_s(device.vector_peak.flop_per_s());
   proto.set_sustained_fraction(device.sustained_fraction);
-  proto.set_training_clock(device.training_clock);
+  proto.set_clock_share(device.clock_share);
+  proto.set_pauses(!device.is_busy);
   if (device.host_dispatch) proto.set_host_dispatch_ns(device.host_dispatch->ns());
   proto.set_memory_bytes(device.memory.count());
   proto.set_memory_bandwidth_bytes_per_s(device.memory_bandwidth.bytes_per_s());

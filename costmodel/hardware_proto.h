@@ -10,9 +10,6 @@
 
 namespace stagecraft {
 
-// Returns the training clock of a device whose file states none.
-double UsualTrainingClock(Generation generation);
-
 // Both check every field and throw InputError; what they return is valid. `place` opens the
 // sentence: "cluster.textproto: links[3].link".
 Device DeviceFromProto(const DeviceProto& proto, const std::string& place);

@@ -81,8 +81,10 @@ struct Op {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
-  Bytes bytes;        // memory traffic of elementwise and optimizer; buffer of collectives
-  int kernels = 1;    // launches that make up this op
+  Bytes bytes;  // memory traffic of elementwise and optimizer; buffer of collectives
+  // Launches that make up this op; 0: the kernel of the op before it does it, too (elementwise
+  // only).
+  int kernels = 1;
   Fabric fabric;      // collectives and send/recv only
   GradientSync sync;  // kAllReduce only: the method, if not NCCL's; servers are not in `fabric`
   Duration profiled;  // kProfiled only: the time of one on the device where it was measured

@@ -134,6 +134,8 @@ ShardSpec ShardPlaces::ShardAt(const PlanDegrees& degrees, const Place& place) c
   Plan probe;
   static_cast<StepOptions&>(probe) = degrees;
   probe.sequence_parallel = degrees.sequence_parallel != 0 && degrees.tensor > 1;
+  probe.gradient_bytes =
+      degrees.gradient_bytes != 0 ? degrees.gradient_bytes : UsualGradientBytes(probe.precision);
   Stage stage = StageWithDegrees(degrees);
   stage.replicas = place.replicas;
   probe.stages = {std::move(stage)};

@@ -108,6 +108,9 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
 
 const Kinds kFlagsWithoutFiles = {"--algorithm",
                                   "--attention",
+                                  "--backward-prefetch",
+                                  "--param-exchange",
+                                  "--software-date",
                                   "--bandwidth",
                                   "--budget",
                                   "--collective",

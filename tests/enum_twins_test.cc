@@ -10,6 +10,7 @@
 #include "costmodel/op.h"
 #include "proto/cluster.pb.h"
 #include "proto/device.pb.h"
+#include "proto/framework.pb.h"
 #include "proto/link.pb.h"
 #include "proto/op.pb.h"
 #include "proto/plan.pb.h"
@@ -19,6 +20,7 @@
 #include "sim/cluster/topology/interconnect_spec.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/pass_order.h"
+#include "sim/plan/framework.h"
 #include "sim/plan/plan.h"
 #include "sim/plan/step_options.h"
 #include "sim/schedule/task_tag.h"
@@ -80,6 +82,8 @@ TEST(EnumTwinsTest, PlansAreNumberedAsTheirProto) {
   ExpectTwins<Optimizer, PlanProto::Optimizer>();
   ExpectTwins<ContextExchange, PlanProto::ContextExchange>();
   ExpectTwins<Fp8Recipe, PlanProto::Fp8Recipe>();
+  ExpectTwins<BackwardPrefetch, FrameworkProto::BackwardPrefetch>();
+  ExpectTwins<ParameterExchange, FrameworkProto::ParameterExchange>();
 }
 
 TEST(EnumTwinsTest, SchedulesAreNumberedAsTheirProto) {

@@ -79,6 +79,14 @@ const std::vector<Parallelism> kParallelisms = {
     {"ep uneven", Axis::kExpert,
      [](PlanDegrees& d) { d.expert = 2, d.expert_imbalance = kImbalance; }},
     {"recompute", Axis::kRecompute, [](PlanDegrees& d) { d.recompute = Recompute::kFull; }},
+    {"recompute operators", Axis::kRecompute,
+     [](PlanDegrees& d) { d.recompute = Recompute::kOperators; }},
+    {"zero 3 gathered late", Axis::kSharing,
+     [](PlanDegrees& d) { d.zero = 3, d.framework.backward_prefetch = BackwardPrefetch::kAfter; }},
+    {"zero 1 by broadcasts", Axis::kSharing,
+     [](PlanDegrees& d) {
+       d.zero = 1, d.framework.parameter_exchange = ParameterExchange::kBroadcasts;
+     }},
     {"parameter gather overlapped", Axis::kGather,
      [](PlanDegrees& d) { d.overlap_param_gather = true; }},
     {"gradient reduction not overlapped", Axis::kReduce,
@@ -219,11 +227,12 @@ class Checker {
   double ExpectedFlops(const PlanDegrees& degrees) {
     PlanDegrees alone = OnOneDevice(degrees);
     alone.expert_imbalance = 1;
-    const bool recomputes = degrees.recompute == Recompute::kFull;
-    double& flops = flops_alone_[recomputes];
+    double& flops = flops_alone_[degrees.recompute];
     const Cluster one = ParseCluster("h100-sxm:1x1");
     if (flops == 0) flops = TotalFlops(Lower(MakePlan(alone, workload_, one), workload_, one));
-    const double passes = recomputes ? 4 : 3;
+    const double passes = degrees.recompute == Recompute::kFull        ? 4
+                          : degrees.recompute == Recompute::kOperators ? 3.5
+                                                                       : 3;
     const double per_weight = 2 * passes * static_cast<double>(kBatch * kSequence);
     const int64_t router = config_.layers * config_.hidden * config_.moe.experts;
     const int64_t experts =
@@ -290,7 +299,7 @@ class Checker {
   Workload workload_;
   Cluster cluster_;
   AnalyticalModel model_;
-  std::map<bool, double> flops_alone_;  // by whether everything is recomputed
+  std::map<Recompute, double> flops_alone_;  // of one device, zero before it is known
 };
 
 struct Setting {

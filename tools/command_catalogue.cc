@@ -60,7 +60,7 @@ Listing ListGpus() {
                   {"memory_bandwidth_bytes_per_s", "memory\nGB/s", 1e9},
                   {"power_w", "board\nW"},
                   {"sustained_fraction", "best\nGEMM"},
-                  {"training_clock", "training\nclock"}};
+                  {"sustained_clock", "sustained\nclock"}};
   list.below = GpuNames;
   for (const DeviceEntry& entry : DeviceCatalogue::Embedded().entries()) {
     const Device& device = entry.device;
@@ -75,7 +75,7 @@ Listing ListGpus() {
     row["memory_kind"] = Name(device.memory_kind);
     row["power_w"] = device.power_w;
     row["sustained_fraction"] = std::round(SustainedFraction(device) * 1e4) / 1e4;
-    row["training_clock"] = device.training_clock;
+    row["sustained_clock"] = std::round(SustainedClock(device) * 1e4) / 1e4;
     row["reference_node"] = entry.reference_node;
     row["aliases"] = entry.aliases;
     list.rows.push_back(std::move(row));
@@ -230,10 +230,9 @@ void Register(Flags& flags, CatalogueFlags& values) {
   flags.AddReporting(values.json, values.quiet);
   flags.AddNote(
       "TFLOP/s are dense peaks by number format; GB is 10^9 bytes. \"best GEMM\" is the share of "
-      "the 16-bit peak that the best GEMMs reach, \"training clock\" the share of the boost clock "
-      "that hours of training leave (0.8 where a cluster file states no training_clock). "
-      "\"inside\" is "
-      "the bandwidth of a GPU to the others of its node.");
+      "the 16-bit peak that the best GEMMs reach, \"sustained clock\" the share of the boost "
+      "clock that board power leaves to GEMMs without pauses. \"inside\" is the bandwidth of a GPU "
+      "to the others of its node.");
 }
 
 // Writes the file of --template, which must not exist yet: it is made to be edited.

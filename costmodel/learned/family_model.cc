@@ -178,7 +178,8 @@ void FamilyModel::FitSpread(std::span<const FitRow> all) {
 
 std::vector<LogTime> FamilyModel::Predict(std::span<const Op> ops, const Device& device) const {
   const Device measured = AsSampled(device);
-  const Device running = device.training_clock < 1 ? AtTrainingClock(device) : measured;
+  Device running = device.clock_share < 1 ? AtClockShare(device) : measured;
+  running.is_busy = device.is_busy;
   const GpuSetting setting = known_.SettingOf(measured);
   const CorrectedTimes corrected(*family_, trees_, measured, running, setting);
   const DescribedOps described = corrected.Describe(ops);

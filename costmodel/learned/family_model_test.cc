@@ -214,7 +214,8 @@ TEST(FamilyModelTest, EightTimesASizeNeverCostsLess) {
   Random random(seed);
   for (int ray = 0; ray < 1000; ++ray) {
     Device device = CatalogueGpu(kRayGpus[ray % 4]);
-    if (ray % 2 == 1) device.training_clock = 0.8;
+    if (ray % 2 == 1) device.clock_share = 0.8;
+    if (ray % 3 == 1) device = AsSampled(device);
     Op op = RandomProduct(random);
     op.dtype = DType::kFp16;
     const double small = Predict(ProductModel(), op, device).log_seconds;

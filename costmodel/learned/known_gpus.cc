@@ -137,19 +137,12 @@ void KnownGpus::Put(KnownGpu gpu) {
   gpus_.push_back(std::move(gpu));
 }
 
-Device AtTrainingClock(Device device) {
-  device.power_w = PowerAtClockShare(device, device.training_clock);
-  device.boost_clock_hz *= device.training_clock;
-  device.vector_peak = device.TrainingClock(DType::kFp32) * device.vector_peak;
-  for (int type = 0; type < kDTypeCount; ++type) {
-    device.peak[type] = device.TrainingClock(static_cast<DType>(type)) * device.peak[type];
-  }
-  return device;
-}
-
-Device AsSampled(Device device) {
-  device.training_clock = 1;
-  device.host_dispatch.reset();
+Device AtClockShare(Device device) {
+  const double share = device.clock_share;
+  device.power_w = PowerAtClockShare(device, share);
+  device.boost_clock_hz *= share;
+  device.vector_peak = share * device.vector_peak;
+  for (FlopRate& peak : device.peak) peak = share * peak;
   return device;
 }
 

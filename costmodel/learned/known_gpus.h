@@ -70,10 +70,7 @@ class KnownGpus {
   std::vector<KnownGpu> gpus_;
 };
 
-// Returns the device with everything that its clock drives slowed down to its training clock.
-Device AtTrainingClock(Device device);
-// Returns the device in the state in which samples are taken: at its boost clock, whatever launches
-// its kernels.
-Device AsSampled(Device device);
+// Returns the device with everything that its clock drives slowed down to its share of the clock.
+Device AtClockShare(Device device);
 
 }  // namespace stagecraft

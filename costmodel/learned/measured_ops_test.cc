@@ -31,8 +31,7 @@ std::vector<Estimate> Predict(const std::vector<Sample>& samples, const Device& 
 }
 
 TEST(MeasuredOpsTest, OneThatWasMeasuredTakesTheMeanOfItsSamplesAndNoOtherChanges) {
-  Device device = DeviceOf("h100-sxm");
-  device.training_clock = 1;
+  const Device device = AsSampled(DeviceOf("h100-sxm"));
   const std::vector<Op> ops = {kProduct, kOther};
   const std::vector<Estimate> before = AnalyticalModel().Predict(ops, device);
   const std::vector<Estimate> after =
@@ -51,9 +50,9 @@ TEST(MeasuredOpsTest, SamplesAreOfTheirOwnDevice) {
 }
 
 TEST(MeasuredOpsTest, ASlowerClockSlowsThemAsItSlowsTheModel) {
-  Device slow = DeviceOf("h100-sxm"), fast = slow;
-  slow.training_clock = 0.5;
-  fast.training_clock = 1;
+  const Device fast = AsSampled(DeviceOf("h100-sxm"));
+  Device slow = fast;
+  slow.clock_share = 0.5;
   const double ratio = AnalyticalModel().Predict(std::vector{kProduct}, slow)[0].time.seconds() /
                        AnalyticalModel().Predict(std::vector{kProduct}, fast)[0].time.seconds();
   EXPECT_NEAR(Predict({SampleOf(kProduct, 1_ms)}, slow)[0].time.ms(), ratio, 1e-5);

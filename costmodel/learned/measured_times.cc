@@ -77,7 +77,7 @@ void MeasuredTimes::Correct(std::span<const Op> ops, const Device& device, const
     known.push_back(ops[i]);
   }
   std::vector<Estimate> at_boost;
-  if (device.training_clock < 1) at_boost = price(known, AsSampled(device));
+  if (device.clock_share < 1 || device.is_busy) at_boost = price(known, AsSampled(device));
   for (size_t i = 0; i < found.size(); ++i) {
     Estimate& estimate = (*estimates)[found[i]];
     double seconds = measured[i]->time.seconds();

@@ -16,10 +16,11 @@ namespace {
 
 Op Product(int64_t m) { return Op::Gemm(DType::kBf16, m, 64, 64); }
 
-Device TestGpu(double training_clock = 1) {
+Device TestGpu(double clock_share = 1) {
   Device device;
   device.id = "board";
-  device.training_clock = training_clock;
+  device.clock_share = clock_share;
+  device.is_busy = false;
   return device;
 }
 
@@ -32,9 +33,9 @@ Sample SampleOf(int64_t m, Duration time, double spread = 0) {
   return sample;
 }
 
-// Prices every op at 10 us at the boost clock, and longer at a lower training clock.
+// Prices every op at 10 us at the boost clock, and longer at a lower clock.
 std::vector<Estimate> Price(std::span<const Op> ops, const Device& device) {
-  const Duration time = Duration::Seconds(10e-6 / device.training_clock);
+  const Duration time = Duration::Seconds(10e-6 / device.clock_share);
   return std::vector<Estimate>(ops.size(), {time, Basis::kLearned, 0.1, 7_us});
 }
 

@@ -6,6 +6,9 @@
 namespace stagecraft {
 namespace {
 
+// Sigma of the logarithm of the time that the host needs to launch kernels: an assumption.
+constexpr double kHostSpread = 0.1;
+
 class Profiler {
  public:
   Profiler(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
@@ -37,6 +40,9 @@ class Profiler {
     profile_.host_wait = time.host_wait;
     if (time.busy_seconds == 0) return;
     profile_.spread = time.spread_seconds / time.busy_seconds;
+    if (RunsInFramework(costs_, profile_.critical_rank)) {
+      profile_.spread += kHostSpread * (time.host_wait.seconds() / time.parts.Total().seconds());
+    }
     for (int basis = 0; basis < kBasisCount; ++basis) {
       profile_.basis_share[basis] = time.by_basis[basis] / time.busy_seconds;
     }

@@ -1,11 +1,19 @@
 #include "sim/analysis/lane_time.h"
 
+#include <cmath>
 #include <map>
 #include <utility>
 
 #include "sim/analysis/exposed_ops.h"
 
 namespace stagecraft {
+
+bool RunsInFramework(const BoundCosts& costs, int32_t rank) {
+  if (costs.devices.empty()) return false;  // times alone
+  const Device& device = costs.devices[costs.device_of_rank[rank]];
+  return device.is_busy && device.generation != Generation::kHost;
+}
+
 namespace {
 
 Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
@@ -57,6 +65,28 @@ void Walk(const Schedule& schedule, const Timeline& timeline, const LaneSpan& sp
   if (span.interval.end > now) wait(order.size(), span.last, Interval{now, span.interval.end});
 }
 
+// Sigma of the logarithm of what a framework makes of ops of a kind, beyond the spread of the time
+// of one such kernel: which kernels it launches for it, and how it places tensors in memory. These
+// are assumptions, made so that four of five measured steps lie within the 80 % interval
+// (docs/cost-model.md).
+double FrameworkSpread(OpKind kind) {
+  switch (kind) {
+    case OpKind::kGemm:
+      return 0.03;
+    case OpKind::kAttention:
+      return 0.1;
+    case OpKind::kConvolution:
+      return 0.45;
+    case OpKind::kElementwise:
+    case OpKind::kNorm:
+    case OpKind::kSoftmax:
+    case OpKind::kOptimizer:
+      return 0.25;
+    default:
+      return IsCollective(kind) ? 0.1 : 0;
+  }
+}
+
 class Measurer {
  public:
   Measurer(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs,
@@ -66,7 +96,8 @@ class Measurer {
         costs_(costs),
         waits_(waits),
         span_(span),
-        repetition_(repetition) {}
+        repetition_(repetition),
+        is_framework_(RunsInFramework(costs, schedule.lane_infos()[span.lane].rank)) {}
 
   LaneTime Run() {
     Walk(
@@ -128,7 +159,7 @@ class Measurer {
       ForEachExposed(schedule_, op_sequence, estimates,
                      [&, phase = phase](size_t i, Duration exposed) {
                        const Duration time = times * exposed;
-                       AddEstimate(estimates[ops[i]], time);
+                       AddEstimate(schedule_.op(ops[i]).kind, estimates[ops[i]], time);
                        counted += time;
                        if (computes)
                          PartOf(schedule_.op(ops[i]), flags[i], phase, time_.parts) += time;
@@ -141,10 +172,11 @@ class Measurer {
     }
   }
 
-  void AddEstimate(const Estimate& estimate, Duration time) {
+  void AddEstimate(OpKind kind, const Estimate& estimate, Duration time) {
     time_.busy_seconds += time.seconds();
     time_.by_basis[static_cast<int>(estimate.basis)] += time.seconds();
-    time_.spread_seconds += estimate.spread * time.seconds();
+    const double spread = std::hypot(estimate.spread, is_framework_ ? FrameworkSpread(kind) : 0);
+    time_.spread_seconds += spread * time.seconds();
   }
 
   const Schedule& schedule_;
@@ -153,6 +185,7 @@ class Measurer {
   const TaskWaits& waits_;
   const LaneSpan& span_;
   const Repetition& repetition_;
+  const bool is_framework_;
   std::map<std::pair<OpSequenceId, Phase>, BusyOpSequence> busy_;  // of the lane
   LaneTime time_;
 };

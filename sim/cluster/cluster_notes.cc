@@ -1,14 +1,9 @@
 #include "sim/cluster/cluster_notes.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
-#include "costmodel/device.h"
-#include "costmodel/gpu_datasheet.h"
-#include "costmodel/hardware_proto.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "sim/cluster/node_catalogue.h"
@@ -26,21 +21,6 @@ std::vector<std::string> ClusterNotes(const ClusterProto& proto, const std::stri
   };
   for (const NodeGroupProto& group : proto.node_groups()) {
     if (!group.device().empty()) add(NoteOnReferenceNode(group.device()));
-    const NodeTypeProto& type = group.inline_node_type();
-    std::string id;
-    Generation generation = Generation::kHopper;
-    if (type.has_datasheet() && type.datasheet().training_clock() == 0) {
-      id = type.datasheet().id();
-      generation = DeviceFromDatasheet(type.datasheet(), file).generation;
-    } else if (type.has_inline_device() && type.inline_device().training_clock() == 0) {
-      id = type.inline_device().id();
-      generation = DeviceFromProto(type.inline_device(), file).generation;
-    }
-    if (id.empty() || UsualTrainingClock(generation) == 1) continue;
-    add(fmt::format(
-        "{} has no training_clock: its clock in hours of training is assumed to be {} of its "
-        "boost clock, as of V100, A100 and H100",
-        id, UsualTrainingClock(generation)));
   }
   return notes;
 }

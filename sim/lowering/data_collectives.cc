@@ -23,6 +23,25 @@ TaskId DataCollectives::Gather(const ParameterCount& parameters, const Tag& tag,
              {&dense, 1});
 }
 
+TaskId DataCollectives::BroadcastAmong(const Holders& holders, int64_t parameters, const Tag& tag,
+                                       std::span<const TaskId> after) {
+  const int64_t shards = holders.shards();
+  const int64_t bytes = DivideUp(parameters, shards) * context_.plan.WorkingBytes();
+  TaskId last = -1;
+  for (int64_t rank = 0; rank < shards; ++rank) {
+    const std::span<const TaskId> before = rank == 0 ? after : std::span<const TaskId>(&last, 1);
+    last = Add(OpKind::kBroadcast, bytes, holders.sharing, tag, before);
+  }
+  return last;
+}
+
+TaskId DataCollectives::Broadcast(const ParameterCount& parameters, const Tag& tag,
+                                  std::span<const TaskId> after) {
+  const TaskId dense = BroadcastAmong(group_.dense, parameters.dense, tag, after);
+  if (parameters.expert == 0 || group_.experts.shards() == 1) return dense;
+  return BroadcastAmong(group_.experts, parameters.expert, tag, {&dense, 1});
+}
+
 // Reduces the gradients to a single sum for all holders, or to one share each, which the holders of
 // its copies then add up.
 TaskId DataCollectives::ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,

@@ -21,6 +21,8 @@ class DataCollectives {
 
   // Gathers parameters on the ranks that share them.
   TaskId Gather(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
+  // Hands on parameters by a broadcast of each rank that shares them, one after another.
+  TaskId Broadcast(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
   // Reduces gradients: over the ranks that share them, and among the ranks that hold copies of the
   // same share. Gradients of experts are reduced among the ranks that hold the same experts.
   TaskId Reduce(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
@@ -29,6 +31,8 @@ class DataCollectives {
              std::span<const TaskId> after);
 
  private:
+  TaskId BroadcastAmong(const Holders& holders, int64_t parameters, const Tag& tag,
+                        std::span<const TaskId> after);
   TaskId ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,
                      std::span<const TaskId> after);
 

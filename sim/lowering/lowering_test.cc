@@ -130,6 +130,98 @@ TEST(LoweringTest, FullyShardedTrafficIsThreeTimesTheParameters) {
   EXPECT_EQ(reduced, micro_batches * 2 * workload.Parameters());
 }
 
+// A gather that waits for the layer before and for its reduction is exposed; the traffic is the
+// same.
+TEST(LoweringTest, ALateGatherIsExposed) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(2, 2);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  const auto simulate = [&] {
+    return Simulate(MakePlan(degrees, workload, cluster), workload, cluster, false);
+  };
+  const Timeline early = simulate();
+  degrees.framework.backward_prefetch = BackwardPrefetch::kAfter;
+  const Timeline late = simulate();
+  EXPECT_GT(late.makespan(), early.makespan());
+  EXPECT_EQ(late.task_count(), early.task_count());
+}
+
+TEST(LoweringTest, EveryRankBroadcastsItsShare) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 1;
+  degrees.framework.parameter_exchange = ParameterExchange::kBroadcasts;
+  const Schedule schedule = Lower(MakePlan(degrees, workload, cluster), workload, cluster);
+  int broadcasts = 0;
+  int64_t bytes = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const Op& op = schedule.op(schedule.ops(schedule.op_sequence(task))[0]);
+    EXPECT_NE(op.kind, OpKind::kAllGather);
+    if (op.kind != OpKind::kBroadcast) continue;
+    ++broadcasts;
+    bytes += op.bytes.count();
+  }
+  EXPECT_EQ(broadcasts, 4);
+  EXPECT_NEAR(static_cast<double>(bytes), 2.0 * static_cast<double>(workload.Parameters()), 8);
+}
+
+// The bytes that all passes of a layer move between its GEMMs.
+int64_t MovedBytes(const LayerSteps& steps) {
+  int64_t bytes = 0;
+  for (const Steps* pass : {&steps.forward, &steps.backward}) {
+    for (const Step& step : *pass) {
+      if (!HasOperands(step.op.kind)) bytes += step.op.bytes.count();
+    }
+  }
+  return bytes;
+}
+
+TEST(LoweringTest, AnEagerFrameworkMovesAMultiple) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  const auto fused = static_cast<double>(MovedBytes(ShardLayer(layer, spec)));
+  spec.elementwise_traffic = 1.5;
+  EXPECT_NEAR(static_cast<double>(MovedBytes(ShardLayer(layer, spec))), 1.5 * fused, 16);
+}
+
+// A kernel of its own reads each gradient, in 2 bytes, and reads and writes the sum, in 4; a GEMM
+// reads and writes the sum in place of the gradient.
+TEST(LoweringTest, GradientsOfMicroBatchesAreAddedUp) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  const int64_t before = MovedBytes(ShardLayer(layer, spec));
+  spec.gradient_bytes = 4;
+  int64_t matrices = 0;
+  for (const Operator& op : layer.operators) {
+    if (op.kind == OperatorKind::kLinear) matrices += op.in_features * op.out_features;
+  }
+  EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 6 * matrices);
+  spec.adds_gradients_apart = true;
+  EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 10 * matrices);
+}
+
+TEST(LoweringTest, RepeatedOperatorsTakeHalfOfTheGemms) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  double gemms = 0;
+  for (const Step& step : ShardLayer(layer, spec).forward) {
+    if (step.op.kind == OpKind::kGemm) gemms += step.op.Flops().count();
+  }
+  const size_t kept = ShardLayer(layer, spec).backward.size();
+  spec.recompute = Recompute::kOperators;
+  EXPECT_NEAR(RecomputedFlops(layer, spec).count(), gemms / 2, 1e-6 * gemms);
+  EXPECT_GT(ShardLayer(layer, spec).backward.size(), kept);
+  EXPECT_FALSE(RecomputesWhole(layer, spec));
+}
+
 // Eight blocks and a head that takes as long as two of them, on three stages: the stage of the head
 // keeps two blocks, so that no stage has more work than four blocks.
 TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {

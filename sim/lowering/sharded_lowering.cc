@@ -33,7 +33,11 @@ class ShardedTraffic {
       const bool needs_weights = part.pass.phase != Phase::kBackwardWeight;
       const bool gathers = context_.rules.GathersEveryPass(stage_) && needs_weights &&
                            (!is_backward || context_.plan.reshard_after_forward);
-      if (gathers) AddGather(part);
+      // A gather that is issued late queues behind the reduction of the part that is then done.
+      const bool is_late =
+          is_backward && context_.plan.framework.backward_prefetch == BackwardPrefetch::kAfter;
+      if (is_late) FlushReduction();
+      if (gathers) AddGather(part, is_late ? last_ : before_last_);
       FlushReduction();
       before_last_ = std::exchange(last_, ComputeTasks(part));
       if (MakesWeightGradients(part.pass.phase) && context_.rules.ReducesEveryPass(stage_)) {
@@ -79,11 +83,11 @@ class ShardedTraffic {
     return tag;
   }
 
-  // The gather may start while the part before this one computes, as soon as the one before that is
-  // done.
-  void AddGather(const Part& part) {
+  // `after`: the tasks of the last part that must be done; the part before this one, or the one
+  // before that, so that the gather runs beside the part before this one.
+  void AddGather(const Part& part, std::span<const TaskId> after) {
     const TaskId gather =
-        collectives_.Gather(part.parameters, MakeTag(part, Phase::kParamGather), before_last_);
+        collectives_.Gather(part.parameters, MakeTag(part, Phase::kParamGather), after);
     for (const TaskId task : ComputeTasks(part)) context_.builder.AddDependency(gather, task);
   }
 

@@ -195,7 +195,12 @@ class UpdateLowering {
     if (!gathers || stage != peers.back()) return;
     for (const DataGroup& group : groups_[stage]) {
       const Tag tag = MakeTag(group.rank, stage, Phase::kParamGather);
-      DataCollectives(context_, group).Gather(parameters, tag, updates);
+      DataCollectives collectives(context_, group);
+      if (plan_.framework.parameter_exchange == ParameterExchange::kBroadcasts) {
+        collectives.Broadcast(parameters, tag, updates);
+      } else {
+        collectives.Gather(parameters, tag, updates);
+      }
     }
   }
 

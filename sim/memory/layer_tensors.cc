@@ -79,10 +79,11 @@ class Tracer {
         spec_(spec),
         framework_(framework),
         count_(static_cast<int>(layer.operators.size())),
-        recomputes_all_(RecomputesWhole(layer, spec)) {
+        recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
     if (recomputes_all_ && keeps_input) {
-      checkpoint_ = recorder_.NewTensor(BoundaryBytes(layer, spec), TensorRole::kActivation);
+      const Bytes kept = BoundaryBytes(layer, spec) + KeptOutputs();
+      checkpoint_ = recorder_.NewTensor(kept, TensorRole::kActivation);
     }
   }
 
@@ -130,6 +131,22 @@ class Tracer {
   bool CopiesOutput(const Operator& op) const {
     return framework_.copies_attention_output && spec_.micro_batch > 1 &&
            op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
+  }
+
+  // What Recompute::kOperators keeps besides the layer's input: half of the outputs of GEMMs, and
+  // what fused attention makes.
+  Bytes KeptOutputs() const {
+    int64_t kept = 0;
+    for (int v = 0; RepeatsOperators(layer_, spec_) && v < count_; ++v) {
+      const bool is_fused = spec_.attention == AttentionBackend::kFlash;
+      if (IsProduct(op(v))) kept += OutputBytes(op(v), spec_).count() / 2;
+      if (op(v).kind != OperatorKind::kAttention || !is_fused) continue;
+      kept += OutputBytes(op(v), spec_).count();
+      for (const SavedTensor& tensor : op(v).saved) {
+        if (!IsInput(tensor, op(v))) kept += SavedSize(tensor, v).count();
+      }
+    }
+    return Bytes(kept);
   }
 
   void AddOperator(int v) {

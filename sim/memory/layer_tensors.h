@@ -54,7 +54,9 @@ struct LayerTensors {
 //   gradient buffer, of its weights; then it drops what the operator saved and the gradient of its
 //   output.
 // - A layer that is recomputed as a whole keeps only its input, or nothing if it is not the first
-//   of its range; selective recomputation makes the scores of unfused attention again.
+//   of its range; selective recomputation makes the scores of unfused attention again. A layer that
+//   repeats its operators keeps half of the outputs of its GEMMs, too, and what fused attention
+//   makes, and is traced as if its whole forward ran again.
 // - If the backward is split in two, its first part leaves behind the operands of weight gradients:
 //   the inputs of GEMMs and the gradients of their outputs.
 // - With `forward_only` nothing is kept.

@@ -143,6 +143,7 @@ std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const 
     ChunkLayer layer;
     layer.tensors = &traced.tensors;
     layer.repeats = l == again.first + again.count - 1 ? again.count : 0;
+    if (!repeats && RepeatsOperators(workload_.kinds[kind], kept)) layer.repeats = 1;
     if (parts.gathers) layer.gathered = Bytes(traced.parameters * parts.plan.WorkingBytes());
     if (parts.reduces) layer.gradients = Bytes(traced.parameters * parts.plan.gradient_bytes);
     layers.push_back(layer);

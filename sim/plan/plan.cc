@@ -7,7 +7,7 @@
 namespace stagecraft {
 
 const char* Name(Recompute recompute) {
-  constexpr const char* kNames[] = {"none", "selective", "full"};
+  constexpr const char* kNames[] = {"none", "selective", "full", "operators"};
   return kNames[static_cast<int>(recompute)];
 }
 

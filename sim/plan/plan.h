@@ -16,8 +16,10 @@
 namespace stagecraft {
 
 // kSelective drops the score matrices of unfused attention; fused attention keeps none, so there it
-// changes nothing.
-enum class Recompute { kNone, kSelective, kFull };
+// changes nothing. kOperators keeps the outputs of every second GEMM and of fused attention, and
+// computes all else of a block again (PyTorch's selective activation checkpointing, as torchtitan
+// uses it).
+enum class Recompute { kNone, kSelective, kFull, kOperators };
 const char* Name(Recompute recompute);
 
 // Layers [first, first + count) of Workload::layers.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/pipeline/order_text.h"
+#include "sim/plan/framework_proto.h"
 #include "sim/plan/rank_order.h"
 #include "sim/workload/limits.h"
 
@@ -122,6 +123,8 @@ void ReadShared(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   plan.post_validation = proto.post_validation();
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
   plan.rank_order = RankOrder(proto, place);
+  plan.framework =
+      FrameworkFromProto(proto.framework(), place.file + ": " + place.message + "framework");
 }
 
 }  // namespace stagecraft

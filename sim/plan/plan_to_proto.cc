@@ -1,6 +1,7 @@
 // Writes a plan as the proto that lists its stages.
 #include "costmodel/enum_to_proto.h"
 #include "sim/pipeline/order_text.h"
+#include "sim/plan/framework_proto.h"
 #include "sim/plan/plan_proto.h"
 
 namespace stagecraft {
@@ -81,6 +82,7 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_reshard_after_forward(plan.reshard_after_forward);
   AddOrder(plan, proto);
   proto.set_expert_imbalance(plan.expert_imbalance);
+  *proto.mutable_framework() = FrameworkToProto(plan.framework);
   return proto;
 }
 

@@ -35,7 +35,7 @@ const char* Name(ContextExchange exchange) {
 }
 
 const char* Name(Fp8Recipe recipe) {
-  constexpr const char* kNames[] = {"delayed", "current", "mx"};
+  constexpr const char* kNames[] = {"delayed", "current", "mx", "rowwise"};
   return kNames[static_cast<int>(recipe)];
 }
 
@@ -51,6 +51,8 @@ CastWork CastOf(DType precision, Fp8Recipe recipe, int64_t elements) {
       return {once + read, 2};
     case Fp8Recipe::kMx:
       return {once + Bytes(2 * DivideUp(elements, 32)), 1};  // a scale byte each way
+    case Fp8Recipe::kRowwise:
+      return {once + 3 * read, 4};
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include "costmodel/units.h"
 #include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/pipeline_schedule.h"
+#include "sim/plan/framework.h"
 #include "sim/plan/rank_order.h"
 
 namespace stagecraft {
@@ -28,8 +29,10 @@ Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters);
 
 // How tensors are scaled to 8 bits (NVIDIA Transformer Engine). kDelayed: one scale, from the
 // maxima of earlier steps. kCurrent: one scale, from the tensor's own maximum, for which it is read
-// once more. kMx: one scale for every 32 numbers.
-enum class Fp8Recipe { kDelayed, kCurrent, kMx };
+// once more. kMx: one scale for every 32 numbers. kRowwise: one scale for every row (torchao), so
+// that the rows and, for the weight gradient, the columns are each read for their maxima and again
+// for the cast.
+enum class Fp8Recipe { kDelayed, kCurrent, kMx, kRowwise };
 const char* Name(Fp8Recipe recipe);
 
 // What it takes to cast 16-bit elements to the precision of GEMMs: these are read, and written as
@@ -117,6 +120,7 @@ struct StepOptions {
   // Rows of the fullest rank's experts over the mean; 1: even routing.
   double expert_imbalance = 1;
   std::string rank_order = kDefaultRankOrder;
+  Framework framework;
 };
 
 // What the options ask for that a device cannot do; empty if it can do everything.

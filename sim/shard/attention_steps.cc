@@ -23,8 +23,8 @@ class AttentionEmitter {
     Add(Op::Gemm(spec_.ActivationType(), queries, Keys(), o_.head_size, heads));
     // Scale, mask and softmax in one kernel, dropout with its mask in another.
     Add(Op::Rowwise(OpKind::kSoftmax, spec_.ActivationType(), heads * queries, Keys(),
-                    Bytes(scores * 2 * spec_.ElementBytes())));
-    Add(Op::Elementwise(Bytes(scores * (2 * spec_.ElementBytes() + 1))));
+                    spec_.Moved(scores * 2 * spec_.ElementBytes())));
+    Add(Op::Elementwise(spec_.Moved(scores * (2 * spec_.ElementBytes() + 1))));
     Add(Op::Gemm(spec_.ActivationType(), queries, o_.head_size, Keys(), heads));
   }
 
@@ -42,7 +42,7 @@ class AttentionEmitter {
       Add(Op::Gemm(spec_.ActivationType(), queries, keys, o_.head_size,
                    heads));  // of probabilities
       Add(Op::Gemm(spec_.ActivationType(), keys, o_.head_size, queries, heads));  // of values
-      Add(Op::Elementwise(Bytes(scores * (5 * spec_.ElementBytes() + 1)), 2));
+      Add(Op::Elementwise(spec_.Moved(scores * (5 * spec_.ElementBytes() + 1)), 2));
       Add(Op::Gemm(spec_.ActivationType(), queries, o_.head_size, keys, heads));  // of queries
       Add(Op::Gemm(spec_.ActivationType(), keys, o_.head_size, queries, heads));  // of keys
     }

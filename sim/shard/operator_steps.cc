@@ -73,6 +73,16 @@ class Emitter {
   }
   void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
     Add(Op::Gemm(spec_.precision, m, n, k, batch), kWeightGradient);
+    AddToSum(batch * m * n);
+  }
+  // Adds a weight gradient to that of earlier micro-batches: a kernel of its own reads it, and
+  // reads and writes the sum; or the GEMM reads and writes the sum in place of the gradient.
+  void AddToSum(int64_t elements) {
+    const int sum = 2 * spec_.gradient_bytes;
+    if (sum == 0) return;
+    const bool is_apart = spec_.adds_gradients_apart;
+    const int bytes = is_apart ? sum + spec_.ElementBytes() : sum - spec_.ElementBytes();
+    Add(Op::Elementwise(Bytes(elements * bytes), is_apart ? 1 : 0), kWeightGradient);
   }
   // GEMMs of 8 or 4 bits take 16-bit tensors through a cast.
   void Cast(int64_t elements) {
@@ -111,7 +121,7 @@ class Emitter {
     if (elements == 0) return;
     const int64_t per_row =
         o_.split == Split::kColumn ? DivideUp(elements, spec_.tensor) : elements;
-    const Bytes bytes(OwnRows() * per_row * spec_.ElementBytes());
+    const Bytes bytes = spec_.Moved(OwnRows() * per_row * spec_.ElementBytes());
     if (o_.kind == OperatorKind::kNorm && o_.in_features > 0) {
       return Add(Op::Rowwise(OpKind::kNorm, spec_.ActivationType(), OwnRows(), o_.in_features,
                              bytes, o_.kernels));

@@ -15,10 +15,30 @@ void ForEachOperator(const LayerKind& layer, F f) {
   for (const Operator& op : layer.operators) f(op);
 }
 
+// Appends what Recompute::kOperators repeats of a forward: half of every GEMM, since every second
+// matrix of a block has its product kept, and all else but fused attention and reductions.
+void AppendRepeated(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
+  ForEachOperator(layer, [&](const Operator& op) {
+    const bool is_fused = spec.attention == AttentionBackend::kFlash;
+    if (op.kind == OperatorKind::kAttention && is_fused) return;
+    Operator repeated = op;
+    if (op.kind == OperatorKind::kLinear) repeated.out_features = DivideUp(op.out_features, 2);
+    Steps again;
+    AppendForward(repeated, spec, again);
+    std::copy_if(again.begin(), again.end(), std::back_inserter(steps), [](const Step& step) {
+      return step.op.kind != OpKind::kReduceScatter && step.op.kind != OpKind::kAllReduce;
+    });
+  });
+}
+
 }  // namespace
 
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
   return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock;
+}
+
+bool RepeatsOperators(const LayerKind& layer, const ShardSpec& spec) {
+  return spec.recompute == Recompute::kOperators && layer.role == LayerRole::kBlock;
 }
 
 LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer) {
@@ -43,6 +63,7 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   if (layer.role == LayerRole::kHead) spec.precision = WorkingType(spec.precision);
   LayerSteps steps;
   ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
+  if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps.backward);
   for (size_t v = layer.operators.size(); v-- > 0;) {
     AppendBackward(layer.operators[v], spec, steps.backward);
   }
@@ -73,6 +94,7 @@ FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec) {
       spec.recompute == Recompute::kSelective && spec.attention == AttentionBackend::kUnfused;
   const bool recomputes_all = RecomputesWhole(layer, spec);
   Steps steps;
+  if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps);
   ForEachOperator(layer, [&](const Operator& op) {
     const bool is_repeated =
         recomputes_all || (recomputes_scores && op.kind == OperatorKind::kAttention);

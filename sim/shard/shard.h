@@ -2,6 +2,7 @@
 // by tensor, sequence and context parallelism, as Ops.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,12 @@ struct ShardSpec {
   AttentionBackend attention = AttentionBackend::kFlash;
   AttentionKernel attention_kernel = AttentionKernel::kUsual;
   Fabric tensor_fabric;
+  double elementwise_traffic = 1;  // as in Framework
+  // Bytes of an element of the gradients as they are added up; 0: they stay as GEMMs make them.
+  // With a single micro-batch, or sharded gradients, a copy to where they are reduced moves as
+  // much.
+  int gradient_bytes = 0;
+  bool adds_gradients_apart = false;
   ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
   Fabric expert_fabric;
@@ -48,6 +55,10 @@ struct ShardSpec {
   // The format of activations, and of GEMMs between them, and the bytes of an element.
   DType ActivationType() const { return WorkingType(precision); }
   int ElementBytes() const { return ElementBits(ActivationType()) / 8; }
+  // What the framework moves where one fused kernel would move this many bytes.
+  Bytes Moved(int64_t bytes) const {
+    return Bytes(std::llround(elementwise_traffic * static_cast<double>(bytes)));
+  }
   friend bool operator==(const ShardSpec&, const ShardSpec&) = default;
 };
 
@@ -60,10 +71,11 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// The passes of one layer. `backward` repeats scores under selective recomputation; a layer that is
-// recomputed as a whole runs `forward` again before it. Input gradients come before weight
-// gradients, operator by operator. The head has GEMMs of at least 16 bits: recipes of fewer leave
-// it out (in Megatron-core it is no layer of Transformer Engine; torchtitan filters `output`).
+// The passes of one layer. `backward` repeats what Recompute::kSelective and kOperators do not
+// keep; a layer that is recomputed as a whole runs `forward` again before it. Input gradients come
+// before weight gradients, operator by operator. The head has GEMMs of at least 16 bits: recipes of
+// fewer leave it out (in Megatron-core it is no layer of Transformer Engine; torchtitan filters
+// `output`).
 struct LayerSteps {
   Steps forward;
   Steps backward;
@@ -72,6 +84,10 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 
 // Returns whether all operators of the layer run again before its backward.
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
+
+// Returns whether the backward of the layer repeats parts of its forward, as Recompute::kOperators
+// says; they are in LayerSteps::backward.
+bool RepeatsOperators(const LayerKind& layer, const ShardSpec& spec);
 
 // Returns the range of layers with which a layer of the workload is recomputed; it is empty if the
 // layer keeps what its backward needs.

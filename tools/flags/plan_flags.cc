@@ -82,6 +82,7 @@ void PlanFlags::Register(Flags& flags) {
   RegisterPlaces(flags);
   RegisterOffloading(flags);
   RegisterOverlap(flags);
+  RegisterFramework(flags);
   const std::vector<Flag> sync = sync_.Register(flags);
   degree_options_.insert(degree_options_.end(), sync.begin(), sync.end());
   RegisterAttention(flags);
@@ -153,9 +154,10 @@ void PlanFlags::RegisterRecomputation(Flags& flags) {
   Add(group, "--recompute", recompute_,
       {"<name>",
        "Activations that the backward computes again: none, the scores of unfused attention "
-       "(selective), or whole blocks (full).",
+       "(selective), blocks but for every second GEMM and fused attention (operators), or whole "
+       "blocks (full).",
        "", "selective"})
-      .Suggest({"none", "selective", "full"})
+      .Suggest({"none", "selective", "operators", "full"})
       .Common();
   Add(group, "--recompute-num-layers", degrees_.recompute_choice.counts,
       {"<n,...>",
@@ -190,9 +192,10 @@ void PlanFlags::RegisterStep(Flags& flags) {
   Add(memory, "--fp8-recipe", fp8_recipe_,
       {"<name>",
        "With fp8: a tensor is scaled by the maxima of earlier steps (delayed), by its own maximum "
-       "(current), or each block of 32 numbers by its own maximum (mx).",
+       "(current), each row and each column by its own (rowwise), or each block of 32 numbers "
+       "(mx).",
        "", "delayed"})
-      .Suggest({"delayed", "current", "mx"});
+      .Suggest({"delayed", "current", "rowwise", "mx"});
   Add(memory, "--gradient-bytes", degrees_.gradient_bytes,
       {"<n>", "Bytes per element of gradients as they are accumulated and reduced.", "2 or 4",
        "4, or 2 with fp16"});
@@ -250,6 +253,27 @@ void PlanFlags::RegisterOverlap(Flags& flags) {
        "A stage updates its weights without waiting for the norm of all gradients, which is "
        "checked later.",
        "", "off"});
+}
+
+void PlanFlags::RegisterFramework(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kParallelism);
+  Add(group, "--software-date", software_date_,
+      {"<month>", "With --stack: what the stack did in this month, such as 2023-05.", "", "now"});
+  Add(group, "--compiled", is_compiled_,
+      {"", "A compiler fuses what lies between GEMMs (torch.compile, XLA).", "",
+       "as the stack does, else on"});
+  Add(group, "--backward-prefetch", backward_prefetch_,
+      {"<name>",
+       "With --zero 3: the backward gathers a layer's parameters before (pre) or after (post) the "
+       "layer that comes first has computed.",
+       "", "pre"})
+      .Suggest({"pre", "post"});
+  Add(group, "--param-exchange", parameter_exchange_,
+      {"<name>",
+       "With --zero 1 or 2: ranks hand on what they updated by one gather, or by broadcasts, one "
+       "of each rank.",
+       "", "gather"})
+      .Suggest({"gather", "broadcasts"});
 }
 
 bool PlanFlags::IsGiven(const std::string& flag) const {

@@ -56,6 +56,7 @@ class PlanFlags {
   void RegisterStep(Flags& flags);
   void RegisterOffloading(Flags& flags);
   void RegisterOverlap(Flags& flags);
+  void RegisterFramework(Flags& flags);
   // Adds a flag that a plan file replaces.
   template <typename T>
   Flag Add(FlagGroup group, const char* names, T& value, FlagText text) {
@@ -78,7 +79,8 @@ class PlanFlags {
   std::function<Cluster()> usual_cluster_;          // empty: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;
-  std::string attention_ = "flash", stack_;
+  std::string attention_ = "flash", stack_, software_date_;
+  std::string backward_prefetch_ = "pre", parameter_exchange_ = "gather";
   std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
   std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;
@@ -88,6 +90,7 @@ class PlanFlags {
   SyncFlags sync_;
   bool keeps_attention_ = false;  // the stack's default does not replace attention_
   bool sequence_parallel_ = true;
+  bool is_compiled_ = false;
   int vocabulary_multiple_ = 0;       // > 0: as PaddedVocabulary() takes it
   std::vector<Flag> degree_options_;  // those that a plan file replaces
   Flag attention_option_;

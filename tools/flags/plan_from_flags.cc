@@ -123,8 +123,9 @@ PlanDegrees PlanFlags::Degrees() const {
   degrees.precision = ChooseNamed(
       "--precision", precision_,
       {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8, DType::kNvfp4});
-  degrees.recompute = ChooseNamed("--recompute", recompute_,
-                                  {Recompute::kNone, Recompute::kSelective, Recompute::kFull});
+  degrees.recompute = ChooseNamed(
+      "--recompute", recompute_,
+      {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kOperators});
   degrees.recompute_choice.method = Choose<RecomputeChoice::Method>(
       "--recompute-method", recompute_method_,
       {{"block", RecomputeChoice::Method::kBlock}, {"uniform", RecomputeChoice::Method::kUniform}});
@@ -135,9 +136,21 @@ PlanDegrees PlanFlags::Degrees() const {
   degrees.context_exchange =
       ChooseNamed("--cp-exchange", context_exchange_,
                   {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses});
-  degrees.fp8_recipe = ChooseNamed("--fp8-recipe", fp8_recipe_,
-                                   {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx});
+  degrees.fp8_recipe =
+      ChooseNamed("--fp8-recipe", fp8_recipe_,
+                  {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kRowwise, Fp8Recipe::kMx});
   degrees.attention_kernel = ChooseAttention(attention_).kernel;
+  if (is_compiled_) degrees.framework.elementwise_traffic = 1;
+  if (IsGiven("--backward-prefetch")) {
+    degrees.framework.backward_prefetch =
+        ChooseNamed("--backward-prefetch", backward_prefetch_,
+                    {BackwardPrefetch::kBefore, BackwardPrefetch::kAfter});
+  }
+  if (IsGiven("--param-exchange")) {
+    degrees.framework.parameter_exchange =
+        ChooseNamed("--param-exchange", parameter_exchange_,
+                    {ParameterExchange::kGather, ParameterExchange::kBroadcasts});
+  }
   degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
                                       {{"first-last", false}, {"redistributed", true}});
   constexpr double kMostGib = static_cast<double>(kMostHostMemory >> 30);
@@ -178,7 +191,7 @@ Cluster PlanFlags::LoadCluster() const {
   Cluster cluster = cluster_.empty() && usual_cluster_ ? usual_cluster_() : ParseCluster(cluster_);
   return cluster.WithDevices([&](Device& device) {
     if (dispatch) device.host_dispatch = Duration::RoundedNanoseconds(*dispatch * 1e3);
-    if (clock) device.training_clock = *clock;
+    if (clock) device.clock_share = *clock;
   });
 }
 
@@ -202,6 +215,9 @@ std::vector<std::string> PlanFlags::InputFiles() const {
 }
 
 PlannedJob PlanFlags::Build() const {
+  if (stack_.empty() && !software_date_.empty()) {
+    throw InputError("--software-date: got \"" + software_date_ + "\", want it with --stack only");
+  }
   if (!stack_.empty()) {
     std::vector<StackValue> used;
     PlannedJob job = WithStackDefaults(used).Build();

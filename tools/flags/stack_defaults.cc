@@ -12,9 +12,12 @@
 namespace stagecraft {
 namespace {
 
-const StackDefaults& FindStack(const std::string& name) {
+const StackDefaults& FindStack(const std::string& name, const std::string& month) {
+  if (!month.empty() && !IsMonth(month)) {
+    throw InputError("--software-date: got \"" + month + "\", want a month, such as 2023-05");
+  }
   const StackTable& table = StackTable::Embedded();
-  const StackDefaults* defaults = table.Find(name);
+  const StackDefaults* defaults = table.Find(name, month);
   if (defaults != nullptr) return *defaults;
   throw InputError(fmt::format("--stack: got \"{}\"; {}", name, NearestNames(name, table.Names())));
 }
@@ -63,9 +66,10 @@ void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<Sta
 }
 
 PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
-  const StackDefaults& stack = FindStack(stack_);
+  const StackDefaults& stack = FindStack(stack_, software_date_);
   PlanFlags flags = *this;
   flags.stack_.clear();
+  flags.software_date_.clear();
   PlanDegrees& degrees = flags.degrees_;
   const auto take = [&](const char* key, const char* flag, auto& to, const auto& value) {
     const StackValue* const found = stack.Find(key);
@@ -89,6 +93,15 @@ PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
        stack.overlap_grad_reduce);
   take("overlap_param_gather", "--overlap-param-gather", degrees.overlap_param_gather,
        stack.overlap_param_gather);
+  Framework& framework = degrees.framework;
+  take("elementwise_traffic", "--compiled", framework.elementwise_traffic,
+       stack.framework.elementwise_traffic);
+  take("backward_prefetch", "--backward-prefetch", framework.backward_prefetch,
+       stack.framework.backward_prefetch);
+  take("parameter_exchange", "--param-exchange", framework.parameter_exchange,
+       stack.framework.parameter_exchange);
+  take("adds_gradients_apart", "", framework.adds_gradients_apart,
+       stack.framework.adds_gradients_apart);
   if (IsDecoder(model_)) {
     take("vocabulary_multiple", "--vocabulary-multiple", flags.vocabulary_multiple_,
          stack.vocabulary_multiple);

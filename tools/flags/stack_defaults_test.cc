@@ -118,5 +118,23 @@ TEST(StackDefaultsTest, TextListsEachValueInAHundredColumns) {
       << text;
 }
 
+TEST(StackDefaultsTest, AStackChangesOverTime) {
+  const std::string flags = "--model megatron:8x1024x16 --stack megatron-2021 ";
+  EXPECT_EQ(Report(flags)["plan"]["adds_gradients_apart"], false);
+  EXPECT_EQ(Report(flags + "--software-date 2021-04")["plan"]["adds_gradients_apart"], true);
+}
+
+TEST(StackDefaultsTest, WhatAFrameworkDoesIsAFlagToo) {
+  const std::string flags = "--model megatron:8x1024x16 --stack fsdp ";
+  const auto stack = Report(flags)["plan"];
+  EXPECT_EQ(stack["backward_prefetch"], "post");
+  EXPECT_EQ(stack["elementwise_traffic"], 1.8);
+  const auto given =
+      Report(flags + "--backward-prefetch pre --compiled --param-exchange broadcasts")["plan"];
+  EXPECT_EQ(given["backward_prefetch"], "pre");
+  EXPECT_EQ(given["elementwise_traffic"], 1);
+  EXPECT_EQ(given["param_exchange"], "broadcasts");
+}
+
 }  // namespace
 }  // namespace stagecraft

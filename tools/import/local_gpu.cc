@@ -161,12 +161,13 @@ ImportedCluster AsMeasured(ImportedCluster imported) {
       type->clear_device();
     }
     type->mutable_inline_device()->set_host_dispatch_ns(0);
-    type->mutable_inline_device()->set_training_clock(1);
+    type->mutable_inline_device()->set_pauses(true);
   }
   imported.notes.push_back(
       "devices are described as `run` and `profile` use them: kernels are launched in CUDA graphs "
-      "(host_dispatch_ns 0), at the boost clock (training_clock 1); for hours of training in an "
-      "eager framework add --host-dispatch 75 --clock 0.8");
+      "(host_dispatch_ns 0), with pauses, so that short ones run at the boost clock (pauses: "
+      "true); "
+      "for hours of training in an eager framework remove both");
   return imported;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/stacks/stack_table.h"
 
+#include <fmt/core.h>
 #include <google/protobuf/descriptor.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "costmodel/text.h"
 #include "data/embedded.h"
 #include "proto/stack.pb.h"
+#include "sim/plan/framework_proto.h"
 #include "sim/workload/limits.h"
 
 namespace stagecraft {
@@ -66,6 +68,13 @@ void CheckStack(const StackProto& proto, const std::string& place) {
   }
 }
 
+std::string InLowerCase(std::string text) {
+  for (char& letter : text) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return text;
+}
+
 std::string ValueInWords(const StackProto& proto, const FieldDescriptor* field) {
   const google::protobuf::Reflection& reflection = *proto.GetReflection();
   switch (field->cpp_type()) {
@@ -75,6 +84,10 @@ std::string ValueInWords(const StackProto& proto, const FieldDescriptor* field) 
       return reflection.GetBool(proto, field) ? "true" : "false";
     case FieldDescriptor::CPPTYPE_INT32:
       return std::to_string(reflection.GetInt32(proto, field));
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return InLowerCase(reflection.GetEnum(proto, field)->name());
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return fmt::format("{:g}", reflection.GetDouble(proto, field));
     default:
       return std::to_string(reflection.GetInt64(proto, field));
   }
@@ -96,7 +109,7 @@ std::vector<StackValue> ValuesFromProto(const StackProto& proto, const std::stri
   proto.GetReflection()->ListFields(proto, &fields);
   std::vector<StackValue> values;
   for (const FieldDescriptor* field : fields) {
-    if (field->name() == "id" || field->name() == "origins") continue;
+    if (field->name() == "id" || field->name() == "since" || field->name() == "origins") continue;
     const auto origin = origins.extract(field->name());
     if (origin.empty()) {
       throw InputError(place + ".origins: got none for \"" + field->name() + "\", want one");
@@ -108,6 +121,20 @@ std::vector<StackValue> ValuesFromProto(const StackProto& proto, const std::stri
                      "\", want a field that the stack sets");
   }
   return values;
+}
+
+// Replaces the values of equal keys, and appends the others.
+void Change(std::vector<StackValue>& values, std::vector<StackValue> newer) {
+  for (StackValue& value : newer) {
+    const auto older = std::find_if(values.begin(), values.end(), [&](const StackValue& known) {
+      return known.key == value.key;
+    });
+    if (older == values.end()) {
+      values.push_back(std::move(value));
+    } else {
+      *older = std::move(value);
+    }
+  }
 }
 
 StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& place) {
@@ -133,12 +160,28 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
   defaults.overlap_p2p = proto.overlap_p2p();
   defaults.overlap_tensor = proto.overlap_tensor();
   defaults.context_exchange = proto.context_exchange();
+  FrameworkProto framework;
+  if (proto.has_elementwise_traffic()) {
+    framework.set_elementwise_traffic(proto.elementwise_traffic());
+  }
+  framework.set_backward_prefetch(proto.backward_prefetch());
+  framework.set_parameter_exchange(proto.parameter_exchange());
+  framework.set_adds_gradients_apart(proto.adds_gradients_apart());
+  defaults.framework = FrameworkFromProto(framework, place);
   defaults.megatron_layers = proto.megatron_layers();
-  defaults.values = ValuesFromProto(proto, place);
   return defaults;
 }
 
 }  // namespace
+
+bool IsMonth(std::string_view text) {
+  if (text.size() != 7 || text[4] != '-') return false;
+  for (const size_t i : {0, 1, 2, 3, 5, 6}) {
+    if (text[i] < '0' || text[i] > '9') return false;
+  }
+  const int month = 10 * (text[5] - '0') + (text[6] - '0');
+  return month >= 1 && month <= 12;
+}
 
 const StackValue* StackDefaults::Find(std::string_view key) const {
   const auto found = std::find_if(values.begin(), values.end(),
@@ -150,13 +193,27 @@ StackTable StackTable::Parse(const std::string& text, const std::string& name) {
   StackTableProto proto;
   ParseProtoText(text, name, ".textproto", &proto);
   StackTable table;
+  std::map<std::string, StackProto> now;  // the entries so far, by id, put together
   for (int i = 0; i < proto.stacks_size(); ++i) {
     const StackProto& stack = proto.stacks(i);
     const std::string place = name + ": stacks[" + std::to_string(i) + "]";
     if (stack.id().empty()) throw InputError(place + ".id: got none, want a name");
-    if (!table.stacks_.emplace(stack.id(), DefaultsFromProto(stack, place)).second) {
-      throw InputError(place + ".id: got \"" + stack.id() + "\" twice, want it once");
+    std::vector<Entry>& entries = table.stacks_[stack.id()];
+    if (entries.empty() != stack.since().empty() ||
+        (!entries.empty() && entries.back().since >= stack.since())) {
+      throw InputError(place + ".since: got \"" + stack.since() + "\", want " +
+                       (entries.empty() ? "none in the first entry of a stack"
+                                        : "a later month than in the entry before it"));
     }
+    if (!stack.since().empty() && !IsMonth(stack.since())) {
+      throw InputError(place + ".since: got \"" + stack.since() + "\", want a month, as 2024-07");
+    }
+    StackProto& merged = now[stack.id()];
+    merged.MergeFrom(stack);
+    Entry entry{stack.since(), DefaultsFromProto(merged, place)};
+    if (!entries.empty()) entry.defaults.values = entries.back().defaults.values;
+    Change(entry.defaults.values, ValuesFromProto(stack, place));
+    entries.push_back(std::move(entry));
   }
   const auto positive = [&](const char* field, int64_t value) {
     if (value < 1) {
@@ -176,14 +233,18 @@ const StackTable& StackTable::Embedded() {
   return table;
 }
 
-const StackDefaults* StackTable::Find(const std::string& stack) const {
+const StackDefaults* StackTable::Find(const std::string& stack, const std::string& month) const {
   const auto found = stacks_.find(stack);
-  return found == stacks_.end() ? nullptr : &found->second;
+  if (found == stacks_.end()) return nullptr;
+  const std::vector<Entry>& entries = found->second;
+  size_t last = entries.size() - 1;
+  while (last > 0 && !month.empty() && entries[last].since > month) --last;
+  return &entries[last].defaults;
 }
 
 std::vector<std::string> StackTable::Names() const {
   std::vector<std::string> names;
-  for (const auto& [name, defaults] : stacks_) names.push_back(name);
+  for (const auto& [name, entries] : stacks_) names.push_back(name);
   return names;
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/plan/framework.h"
+
 namespace stagecraft {
 
 // One default in words. The origin is a document and the option's name there, or begins with
@@ -38,6 +40,7 @@ struct StackDefaults {
   bool overlap_p2p = false;         // if `order` is interleaved, only in that pipeline schedule
   bool overlap_tensor = false;
   std::string context_exchange;
+  Framework framework;
   bool megatron_layers = false;    // layers and data loaders of Megatron-LM
   std::vector<StackValue> values;  // those that the table sets, with their origins
 
@@ -45,6 +48,9 @@ struct StackDefaults {
   // above has no meaning.
   const StackValue* Find(std::string_view key) const;
 };
+
+// Whether the text is a month as the table writes it, such as 2024-07.
+bool IsMonth(std::string_view text);
 
 // Immutable; may be used from any thread.
 class StackTable {
@@ -55,15 +61,20 @@ class StackTable {
   static StackTable Parse(const std::string& text, const std::string& name);
 
   std::vector<std::string> Names() const;
-  // Returns nullptr if the stack is not in the table.
-  const StackDefaults* Find(const std::string& stack) const;
+  // Returns what a stack did in a month, YYYY-MM; without a month, what it does now. nullptr if the
+  // stack is not in the table.
+  const StackDefaults* Find(const std::string& stack, const std::string& month = "") const;
   int64_t gpt_vocabulary() const { return gpt_vocabulary_; }
   int64_t bert_vocabulary() const { return bert_vocabulary_; }
   int64_t sentence_tokens() const { return sentence_tokens_; }
   int64_t span_tokens() const { return span_tokens_; }
 
  private:
-  std::map<std::string, StackDefaults> stacks_;
+  struct Entry {
+    std::string since;  // ascending; "" in the first
+    StackDefaults defaults;
+  };
+  std::map<std::string, std::vector<Entry>> stacks_;
   int64_t gpt_vocabulary_ = 0;
   int64_t bert_vocabulary_ = 0;
   int64_t sentence_tokens_ = 0;

@@ -37,6 +37,8 @@ class Completion {
     FillOrder();
     FillPlacement();
     FillPlan();
+    FillOverlap();
+    FillNumbers();
     FillSharding();
   }
 
@@ -206,10 +208,6 @@ class Completion {
       Default(row_.global_batch, row_.micro_batch * data, "global_batch");
     }
     completed_.bucket_bytes = stack_.bucket_bytes;
-    completed_.gradient_bytes = facts_.gradient_bytes.value_or(0);
-    if (completed_.gradient_bytes > 0) {
-      Note(fmt::format("gradient_bytes {}", completed_.gradient_bytes));
-    }
     const bool is_decoder = family_ == NetworkFamily::kDecoder;
     Default(row_.recompute_kind, is_decoder ? stack_.recompute : stack_.recompute_others,
             "recompute");
@@ -224,6 +222,63 @@ class Completion {
     if (!completed_.with_optimizer) Note("no optimizer");
     completed_.counts_every_rank = data > 1 && facts_.counts_every_rank.value_or(false);
     if (completed_.counts_every_rank) Note("steps counted on every rank");
+  }
+
+  // As the flags of a stack do: where interleaving is usual, only its sends run beside compute.
+  void FillOverlap() {
+    if (row_.pp > 1 && stack_.Find("overlap_p2p") != nullptr) {
+      const bool can_overlap = stack_.schedule != "interleaved" || row_.interleave > 1;
+      completed_.overlap_p2p = stack_.overlap_p2p && can_overlap;
+      Note(completed_.overlap_p2p ? "overlap_p2p yes" : "overlap_p2p no");
+    }
+    if (row_.tp == 1) {
+      if (row_.overlap_tp == "yes") throw InputError("overlap_tp yes contradicts tp 1");
+    } else if (row_.overlap_tp.empty()) {
+      completed_.overlap_tensor = stack_.overlap_tensor && row_.sequence_parallel == "yes";
+    } else {
+      completed_.overlap_tensor = IsYes("overlap_tp", row_.overlap_tp);
+    }
+    if (row_.cp > 1 && stack_.Find("context_exchange") != nullptr) {
+      for (const ContextExchange exchange :
+           {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses}) {
+        if (stack_.context_exchange == Name(exchange)) completed_.context_exchange = exchange;
+      }
+      Note("context_exchange " + stack_.context_exchange);
+    }
+  }
+
+  static bool IsYes(const char* column, const std::string& word) {
+    if (word == "yes" || word == "no") return word == "yes";
+    throw InputError(fmt::format("{} \"{}\" is neither yes nor no", column, word));
+  }
+
+  // The number formats of GEMMs and of gradients.
+  void FillNumbers() {
+    const bool is_32_bit = row_.dtype == "fp32" || row_.dtype == "tf32";
+    if (!row_.gradient_bytes.empty()) {
+      if (row_.gradient_bytes != "2" && row_.gradient_bytes != "4") {
+        throw InputError("gradients of " + row_.gradient_bytes + " bytes are not simulated");
+      }
+      completed_.gradient_bytes = row_.gradient_bytes == "2" ? 2 : 4;
+      if (is_32_bit && completed_.gradient_bytes == 2) {
+        throw InputError("gradient_bytes 2 contradicts dtype " + row_.dtype);
+      }
+    } else if (facts_.gradient_bytes || !is_32_bit) {
+      const bool is_fp16 = row_.dtype == "fp16" && stack_.Find("fp16_gradient_bytes") != nullptr;
+      completed_.gradient_bytes = facts_.gradient_bytes.value_or(
+          is_fp16 ? stack_.fp16_gradient_bytes : stack_.gradient_bytes);
+      if (completed_.gradient_bytes > 0) {
+        Note(fmt::format("gradient_bytes {}", completed_.gradient_bytes));
+      }
+    }
+    if (row_.dtype == "mxfp8") Default(row_.fp8_recipe, "mx", "fp8_recipe");
+    if (row_.dtype == "fp8") Default(row_.fp8_recipe, Name(Fp8Recipe::kDelayed), "fp8_recipe");
+    const bool is_mx = row_.fp8_recipe == "mx";
+    if ((row_.dtype == "mxfp8" && !is_mx) || (row_.dtype != "mxfp8" && row_.dtype != "fp8" &&
+                                              row_.dtype != "nvfp4" && !row_.fp8_recipe.empty())) {
+      throw InputError(
+          fmt::format("fp8_recipe {} contradicts dtype {}", row_.fp8_recipe, row_.dtype));
+    }
   }
 
   // With one data-parallel rank nothing can be sharded, so every kind of sharding is none.
@@ -259,12 +314,24 @@ CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const St
     throw InputError(row.model_kind.empty() ? "model kind is not stated"
                                             : "model kind " + row.model_kind + " is not simulated");
   }
-  const StackDefaults* stack = table.Find(row.stack);
+  if (!row.software_date.empty() && !IsMonth(row.software_date)) {
+    throw InputError("software_date \"" + row.software_date + "\" is not a month, as 2024-07");
+  }
+  // A framework that is a stack of its own says more than the column `stack`.
+  const StackDefaults* stack = table.Find(row.framework, row.software_date);
+  if (stack == nullptr) stack = table.Find(row.stack, row.software_date);
   if (stack == nullptr) throw InputError("stack \"" + row.stack + "\" is not known");
   CompletedRow completed;
   completed.row = row;
   completed.facts = facts;
   completed.megatron_layers = stack->megatron_layers;
+  completed.framework = stack->framework;
+  if (!row.compiled.empty() && row.compiled != "no") {
+    if (row.compiled != "yes") {
+      throw InputError("compiled \"" + row.compiled + "\" is neither yes nor no");
+    }
+    completed.framework.elementwise_traffic = 1;  // torch.compile fuses what lies between GEMMs
+  }
   Completion(completed, *stack, table).Run();
   return completed;
 }

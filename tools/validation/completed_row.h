@@ -16,7 +16,11 @@ struct CompletedRow {
   MeasuredRow row;               // degrees at least 1, words never empty
   RowFacts facts;                // what the columns of the row cannot say
   bool megatron_layers = false;  // as in StackDefaults::megatron_layers
+  Framework framework;
   bool overlap_param_gather = false;
+  bool overlap_p2p = true;
+  bool overlap_tensor = false;
+  ContextExchange context_exchange = ContextExchange::kRing;
   bool post_validation = false;
   bool with_optimizer = true;
   Optimizer optimizer = Optimizer::kAdam;

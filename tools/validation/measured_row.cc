@@ -67,6 +67,9 @@ class Fields {
 
 void ReadNetwork(const Fields& fields, MeasuredRow& row) {
   row.stack = fields.Text({"stack"});
+  row.framework = fields.Text({"framework"});
+  row.software_date = fields.Text({"software_date"});
+  row.compiled = fields.Text({"compiled"});
   row.model = fields.Text({"model"});
   row.model_kind = fields.Text({"model_kind"});
   row.activation = fields.Text({"activation"});
@@ -98,11 +101,15 @@ void ReadPlan(const Fields& fields, MeasuredRow& row) {
   row.stage_gpus = fields.Text({"stage_gpus"});
   row.vocab_placement = fields.Text({"vocab_placement"});
   row.recompute_kind = fields.Text({"recompute_kind"});
+  row.recompute_detail = fields.Text({"recompute_detail"});
   row.sequence_parallel = fields.Text({"sequence_parallel"});
   row.dtype = fields.Text({"dtype"});
+  row.fp8_recipe = fields.Text({"fp8_recipe"});
+  row.gradient_bytes = fields.Text({"gradient_bytes"});
   row.zero = fields.Text({"zero"});
   row.zero_group = fields.Text({"zero_group"});
   row.overlap_grad_reduce = fields.Text({"overlap_grad_reduce"});
+  row.overlap_tp = fields.Text({"overlap_tp"});
   row.attention_backend = fields.Text({"attention_backend"});
   row.attention_version = fields.Text({"attention_version"});
   row.forward_only = fields.Text({"forward_only"});
@@ -210,6 +217,7 @@ std::vector<MeasuredRow> ReadMeasuredRows(const CsvTable& table, const std::stri
     const Fields fields(table, i, row.place);
     row.id = fields.Text({"id"});
     if (row.id.empty()) row.id = fmt::format("{}-{:03}", stem, i + 1);
+    row.table = stem;
     row.source = fields.Text({"source"});
     if (row.source.empty()) row.source = stem;
     ReadNetwork(fields, row);

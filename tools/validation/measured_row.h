@@ -14,9 +14,11 @@ namespace stagecraft {
 struct MeasuredRow {
   std::string id;      // the file's `id`, or "file-001" by data row
   std::string source;  // the file's `source`, or the file's name
+  std::string table;   // the file's name without ".csv"
   std::string place;   // how errors about it begin: "rows.csv: row 12 (line 13)"
 
-  std::string stack, model, model_kind, activation, tied_embeddings;
+  std::string stack, framework, software_date, compiled;
+  std::string model, model_kind, activation, tied_embeddings;
   int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0, ffn = 0, vocab = 0;
   int64_t encoder_layers = 0, decoder_layers = 0;
   int64_t encoder_seq = 0, decoder_seq = 0;  // tokens
@@ -27,8 +29,9 @@ struct MeasuredRow {
   int64_t tp = 0, pp = 0, cp = 0, ep = 0, dp = 0;
   int64_t interleave = 0;  // model chunks per stage
   std::string schedule, stage_layers, stage_gpus, vocab_placement;
-  std::string recompute_kind, sequence_parallel, dtype, zero, zero_group;
-  std::string overlap_grad_reduce, attention_backend, attention_version, forward_only;
+  std::string recompute_kind, recompute_detail, sequence_parallel, zero, zero_group;
+  std::string dtype, fp8_recipe, gradient_bytes;
+  std::string overlap_grad_reduce, overlap_tp, attention_backend, attention_version, forward_only;
 
   std::string gpu_id, node_id, intra_kind, inter_gbit_per_node, transport;
   int64_t n_gpus = 0, n_nodes = 0, gpus_per_node = 0;

@@ -116,7 +116,8 @@ PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model) 
     throw InputError("tensor parallelism does not fit the GPUs and heads");
   }
   const LayerKind& block = BlockKind(network.workload);
-  const ShardSpec spec = LayerShard(row, cluster);
+  ShardSpec spec = LayerShard(row, cluster);
+  spec.elementwise_traffic = completed.framework.elementwise_traffic;
   LayerSteps steps = ShardLayer(block, spec);
   if (RecomputesWhole(block, spec)) {
     steps.backward.insert(steps.backward.begin(), steps.forward.begin(), steps.forward.end());
@@ -182,7 +183,7 @@ PredictedPart PredictKernel(const MeasuredRow& row, const CostModel& model) {
     throw InputError(entry->device.name + " has no " + row.dtype + " arithmetic");
   }
   const Op op = Op::Gemm(precision, row.m, row.n, row.k, std::max<int64_t>(row.op_batch, 1));
-  const Estimate estimate = model.Predict({&op, 1}, entry->device)[0];
+  const Estimate estimate = model.Predict({&op, 1}, AsSampled(entry->device))[0];
   const double seconds = estimate.time.seconds();
   if (row.metric_kind == "kernel_time") return {seconds, estimate.spread};
   return {op.Flops().count() / seconds / kTera, estimate.spread};

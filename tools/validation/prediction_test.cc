@@ -29,8 +29,9 @@ TEST(PredictionTest, NamesEveryDefaultItUsed) {
   EXPECT_EQ(prediction.defaults_used,
             (std::vector<std::string>{"vocab 50257", "vocab padded to 50432", "attention flash",
                                       "order interleaved", "interleave 2", "micro_batch 1",
-                                      "recompute none", "sequence_parallel no", "zero 1",
-                                      "overlap_grad_reduce yes", "network as 8 x 200 Gbit/s"}));
+                                      "recompute none", "sequence_parallel no", "overlap_p2p yes",
+                                      "gradient_bytes 4", "zero 1", "overlap_grad_reduce yes",
+                                      "network as 8 x 200 Gbit/s"}));
 }
 
 TEST(PredictionTest, WhatARowStatesIsNoDefault) {
@@ -44,15 +45,90 @@ TEST(PredictionTest, WhatARowStatesIsNoDefault) {
   row.zero = "0";
   row.overlap_grad_reduce = "no";
   row.inter_gbit_per_node = "100";
+  row.gradient_bytes = "4";
   const Prediction prediction = Predict(row);
   ASSERT_TRUE(prediction.value.has_value()) << prediction.reason;
-  EXPECT_TRUE(prediction.defaults_used.empty());
+  // No column says this.
+  EXPECT_EQ(prediction.defaults_used, std::vector<std::string>{"overlap_p2p no"});
 }
 
 TEST(PredictionTest, InterleavingThatDoesNotDivideBecomesOneForwardOneBackward) {
   MeasuredRow row = Gpt();
   row.layers = 10;
   EXPECT_TRUE(Uses(Predict(row), "order 1f1b"));
+}
+
+// The time of a row whose column has another word, over its time before.
+double Slowdown(const MeasuredRow& row, const MeasuredRow& other) {
+  const Prediction before = Predict(row), after = Predict(other);
+  EXPECT_TRUE(before.value && after.value) << before.reason << after.reason;
+  return *after.value / *before.value;
+}
+
+TEST(PredictionTest, ColumnsOfTheFrameworkChangeTheStep) {
+  MeasuredRow row = Gpt();
+  row.hidden = 8192;  // large enough that no GPU waits for its host
+  row.heads = 64;
+  row.seq = 4096;
+  row.sequence_parallel = "yes";
+  MeasuredRow other = row;
+  other.compiled = "yes";
+  EXPECT_LT(Slowdown(row, other), 1);
+  other = row;
+  other.gradient_bytes = "2";
+  EXPECT_LT(Slowdown(row, other), 1);
+  other = row;
+  other.overlap_tp = "yes";
+  EXPECT_LT(Slowdown(row, other), 1);
+  other = row;
+  other.recompute_kind = "selective";
+  other.recompute_detail = "operators";
+  EXPECT_GT(Slowdown(row, other), 1.1);
+}
+
+TEST(PredictionTest, AFrameworkThatIsAStackComesBeforeTheStack) {
+  MeasuredRow row = Gpt();
+  row.tp = row.pp = 1;
+  row.dp = 16;
+  row.stack = "fsdp";
+  row.zero = "3";
+  MeasuredRow other = row;
+  other.framework = "torchtitan";  // gathers before the layer that computes
+  EXPECT_LT(Slowdown(row, other), 1);
+  other.framework = "pytorch";
+  EXPECT_EQ(Slowdown(row, other), 1);
+}
+
+TEST(PredictionTest, ColumnsThatContradictEachOtherAreReasons) {
+  const auto reason = [](auto change) {
+    MeasuredRow row = Gpt();
+    change(row);
+    return Predict(row).reason;
+  };
+  EXPECT_EQ(reason([](MeasuredRow& row) { row.software_date = "2024"; }),
+            "software_date \"2024\" is not a month, as 2024-07");
+  EXPECT_EQ(reason([](MeasuredRow& row) { row.compiled = "maybe"; }),
+            "compiled \"maybe\" is neither yes nor no");
+  EXPECT_EQ(reason([](MeasuredRow& row) { row.gradient_bytes = "8"; }),
+            "gradients of 8 bytes are not simulated");
+  EXPECT_EQ(reason([](MeasuredRow& row) {
+              row.dtype = "fp32";
+              row.gradient_bytes = "2";
+            }),
+            "gradient_bytes 2 contradicts dtype fp32");
+  EXPECT_EQ(reason([](MeasuredRow& row) { row.fp8_recipe = "delayed"; }),
+            "fp8_recipe delayed contradicts dtype bf16");
+  EXPECT_EQ(reason([](MeasuredRow& row) {
+              row.tp = 1;
+              row.dp = 4;
+              row.overlap_tp = "yes";
+            }),
+            "overlap_tp yes contradicts tp 1");
+  EXPECT_EQ(reason([](MeasuredRow& row) {
+              row.recompute_kind = "full";
+              row.recompute_detail = "operators";
+            }),
+            "recompute_detail operators does not fit recompute_kind full");
 }
 
 // Fused attention kernels take only 8- and 16-bit operands.

@@ -25,7 +25,12 @@ constexpr int kNvl72Nodes = 18;  // 72 GPUs in nodes of 4
 constexpr Bandwidth kWidestOptionalBridge(100e9);
 // The network that is assumed if a row states none and its GPU type has no reference node: as much
 // as one PCIe 3 port can feed.
-constexpr Bandwidth kUnstatedNetwork = FromGbit(100);
+// Nodes of GPUs that no vendor sells in nodes are workstations and desktop computers.
+constexpr Bandwidth kUnstatedNetwork = FromGbit(10);
+// One TCP connection between machines of a cloud carries this much (AWS, "Amazon EC2 instance
+// network bandwidth": 5 Gbit/s a flow outside of a placement group), and a node is assumed to use
+// one to each of its neighbours.
+constexpr double kConnectionGbit = 5;
 
 // The wirings that a row can name. `box` is the number of devices of a whole node.
 struct IntraKind {
@@ -115,7 +120,8 @@ void AddNetwork(const GpuGroup& gpus, const MeasuredRow& row, NodeType& type,
     if (gpus.nodes == 1) return;
     if (gpus.reference == nullptr) {
       type.nics = 1;
-      type.nic = {LinkKind::kNetwork, UsualLatency(kind), kUnstatedNetwork, kind};
+      const NetworkKind sockets = kind == NetworkKind::kUnstated ? NetworkKind::kEthernet : kind;
+      type.nic = {LinkKind::kNetwork, UsualLatency(sockets), kUnstatedNetwork, sockets};
       defaults_used.push_back(
           fmt::format("{}{:.0f} Gbit/s", kAssumedNetwork, ToGbit(kUnstatedNetwork)));
       return;
@@ -127,8 +133,14 @@ void AddNetwork(const GpuGroup& gpus, const MeasuredRow& row, NodeType& type,
                                         reference.nics, ToGbit(reference.nic.bandwidth)));
     return;
   }
-  const double gbit = ParseNumber<double>(gbit_text).value_or(0);
+  double gbit = ParseNumber<double>(gbit_text).value_or(0);
   if (!(gbit > 0)) throw InputError("network \"" + gbit_text + "\" is not a number of Gbit/s");
+  if (row.transport == "tcp" && gbit > kConnectionGbit) {
+    gbit = kConnectionGbit;
+    if (gpus.nodes > 1) {
+      defaults_used.push_back(fmt::format("one TCP connection of {:g} Gbit/s", kConnectionGbit));
+    }
+  }
   type.pcie = PcieTree();  // the tree of the reference node has other interfaces
   type.nics = std::clamp(static_cast<int>(gbit / kLeastGbit), 1, type.devices);
   while (type.devices % type.nics != 0) --type.nics;

@@ -35,6 +35,18 @@ int WholeNumber(const std::string& column, const std::string& text) {
   return *value;
 }
 
+// A table's "tensorwise" is a scale from the tensor's own maximum.
+Fp8Recipe RowFp8Recipe(const MeasuredRow& row) {
+  if (row.fp8_recipe == "tensorwise") return Fp8Recipe::kCurrent;
+  for (const Fp8Recipe recipe :
+       {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kRowwise, Fp8Recipe::kMx}) {
+    if (row.fp8_recipe == Name(recipe)) return recipe;
+  }
+  const bool has_none = row.fp8_recipe.empty() || row.fp8_recipe == "nvfp4";
+  if (has_none) return Fp8Recipe::kDelayed;
+  throw InputError("fp8_recipe " + row.fp8_recipe + " is not simulated");
+}
+
 PlanDegrees RowDegrees(const CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   PlanDegrees degrees;
@@ -52,15 +64,19 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.post_validation = completed.post_validation;
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
-  if (row.dtype == "mxfp8") degrees.fp8_recipe = Fp8Recipe::kMx;
+  degrees.fp8_recipe = RowFp8Recipe(row);
   degrees.attention_kernel = RowAttention(row).kernel;
   degrees.zero = WholeNumber("zero", row.zero);
   if (!row.zero_group.empty()) degrees.zero_group = WholeNumber("zero_group", row.zero_group);
   degrees.sequence_parallel = row.sequence_parallel == "yes" ? 1 : 0;
   degrees.overlap_grad_reduce = row.overlap_grad_reduce == "yes";
   degrees.overlap_param_gather = completed.overlap_param_gather;
+  degrees.overlap_p2p = completed.overlap_p2p;
+  degrees.overlap_tensor = completed.overlap_tensor;
+  degrees.context_exchange = completed.context_exchange;
   degrees.forward_only = row.forward_only == "yes";
   degrees.optimizer = completed.optimizer;
+  degrees.framework = completed.framework;
   degrees.bucket_bytes = completed.bucket_bytes;
   degrees.gradient_bytes = completed.gradient_bytes;
   if (row.pp > 1) degrees.stage_blocks = StageBlocks(row.stage_layers);
@@ -120,6 +136,13 @@ void PlaceStages(const MeasuredRow& row, const Cluster& cluster, Plan& plan) {
 }  // namespace
 
 Recompute RowRecompute(const MeasuredRow& row) {
+  if (!row.recompute_detail.empty()) {
+    if (row.recompute_detail != "operators" || row.recompute_kind != "selective") {
+      throw InputError(fmt::format("recompute_detail {} does not fit recompute_kind {}",
+                                   row.recompute_detail, row.recompute_kind));
+    }
+    return Recompute::kOperators;
+  }
   for (const Recompute kind : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
     if (row.recompute_kind == Name(kind)) return kind;
   }

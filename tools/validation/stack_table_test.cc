@@ -51,7 +51,11 @@ TEST(StackTableTest, BadTablesSayWhere) {
   const std::pair<std::string, const char*> cases[] = {
       {"stacks { id: \"a\" recompute: \"some\" }",
        "t: stacks[0].recompute: got \"some\", want one of none, selective, full"},
-      {good + good, "t: stacks[1].id: got \"a\" twice, want it once"},
+      {good + good, "t: stacks[1].since: got \"\", want a later month than in the entry before it"},
+      {good + "stacks { id: \"a\" since: \"2024-13\" }",
+       "t: stacks[1].since: got \"2024-13\", want a month, as 2024-07"},
+      {StackText("since: \"2024-07\""),
+       "t: stacks[0].since: got \"2024-07\", want none in the first entry of a stack"},
       {good, "t: gpt_vocabulary: got 0, want > 0"},
       {good + "\nstacks { zeroes: 1 }",
        "t:2:16: Message type \"stagecraft.StackProto\" has no field named \"zeroes\", want a "
@@ -82,6 +86,23 @@ TEST(StackTableTest, BadTablesSayWhere) {
       EXPECT_STREQ(caught.what(), error);
     }
   }
+}
+
+TEST(StackTableTest, LaterEntriesChangeWhatTheySet) {
+  const StackTable table = StackTable::Parse(
+      StackText("zero: 0 origins { field: \"zero\" origin: \"a paper\" }") +
+          "stacks { id: \"a\" since: \"2024-07\" zero: 3 origins { field: \"zero\" origin: "
+          "\"code\" } }"
+          "gpt_vocabulary: 1 bert_vocabulary: 1 sentence_tokens: 1 span_tokens: 1",
+      "t");
+  EXPECT_EQ(table.Find("a", "2024-06")->zero, 0);
+  EXPECT_EQ(table.Find("a", "2024-06")->Find("zero")->origin, "a paper");
+  EXPECT_EQ(table.Find("a", "2024-07")->zero, 3);
+  EXPECT_EQ(table.Find("a")->zero, 3);
+  EXPECT_EQ(table.Find("a")->recompute, "none");
+  EXPECT_EQ(table.Find("a")->Find("zero")->origin, "code");
+  EXPECT_EQ(table.Find("a")->Find("order")->origin, "a paper");
+  EXPECT_EQ(table.Find("b"), nullptr);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "costmodel/cost_model.h"
 #include "tools/report/in_view.h"
+#include "tools/validation/class_errors.h"
 #include "tools/validation/row_facts.h"
 #include "tools/validation/validation_report.h"
 
@@ -80,6 +81,28 @@ Json InViewToJson(const std::vector<ConstantsInView>& chosen) {
   return list;
 }
 
+Json ClassesToJson(const std::vector<ClassErrors>& classes) {
+  Json list = Json::array();
+  for (const ClassErrors& errors : classes) {
+    Json object;
+    object["class"] = Name(errors.work);
+    object["mape_by_source"] = errors.by_source;
+    object["mape_by_rows"] = errors.by_rows;
+    object["interval80_coverage"] = OrNull(errors.interval80_coverage);
+    object["sources"] = Json::array();
+    for (const TimeErrors& source : errors.sources) {
+      object["sources"].push_back({{"source", source.source},
+                                   {"rows", source.rows},
+                                   {"mape", source.mape},
+                                   {"bias", source.bias},
+                                   {"mape_factored", source.mape_factored},
+                                   {"interval80_coverage", OrNull(source.interval80_coverage)}});
+    }
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
 Json RowToJson(const ValidatedRow& row) {
   Json object;
   object["id"] = row.measured.id;
@@ -128,6 +151,7 @@ Json ValidationToJson(const Validation& validation) {
     overall["metric_kinds"].push_back(object);
   }
   report["overall"] = overall;
+  report["classes"] = ClassesToJson(SummarizeClasses(validation.rows));
   report["rows"] = Json::array();
   for (const ValidatedRow& row : validation.rows) report["rows"].push_back(RowToJson(row));
   report["not_scored"] = Json::array();

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "tools/report/in_view.h"
+#include "tools/validation/class_errors.h"
 #include "tools/validation/row_cluster.h"
 #include "tools/validation/row_facts.h"
 
@@ -80,6 +81,32 @@ void PrintTable(const Validation& validation, std::ostream& out) {
   for (ErrorStats& stats : SummarizeBy(validation.rows, false, false)) {
     stats.metric_kind = "all";
     PrintLine(stats, "all sources", out);
+  }
+}
+
+void PrintClasses(const Validation& validation, std::ostream& out) {
+  const std::vector<ClassErrors> classes = SummarizeClasses(validation.rows);
+  if (classes.empty()) return;
+  out << "\nerrors of times, rates as their inverse, in percent; level: what is left if one "
+         "factor\n"
+         "per table sets its level right\n";
+  const auto print = [&](const std::string& name, const std::vector<std::string>& cells) {
+    out << fmt::format("  {:<36}", name);
+    for (const std::string& cell : cells) out << fmt::format(" {:>6}", cell);
+    out << '\n';
+  };
+  for (const ClassErrors& errors : classes) {
+    print(Name(errors.work), {"rows", "MAPE", "bias", "level", "in80"});
+    int rows = 0;
+    for (const TimeErrors& source : errors.sources) {
+      rows += source.rows;
+      print("  " + source.source,
+            {fmt::format("{}", source.rows), Cell(source.mape), Cell(source.bias),
+             Cell(source.mape_factored), Cell(source.interval80_coverage)});
+    }
+    const std::string count = fmt::format("{}", rows);
+    print("  mean over tables", {"", Cell(errors.by_source), "", "", ""});
+    print("  all rows", {count, Cell(errors.by_rows), "", "", Cell(errors.interval80_coverage)});
   }
 }
 
@@ -163,6 +190,7 @@ void PrintCounts(const std::map<std::string, int>& counts, const char* title, st
 
 void PrintValidation(const Validation& validation, std::ostream& out) {
   PrintTable(validation, out);
+  PrintClasses(validation, out);
   PrintInferred(validation, out);
   PrintInView(validation, out);
   PrintWorst(validation, out);

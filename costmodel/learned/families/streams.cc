@@ -31,14 +31,16 @@ double FractionOn(const Device& device, std::span<const double> constants) {
   }
 }
 
-double BytesOfOneKernel(const Op& op) { return static_cast<double>(op.bytes.count()) / op.kernels; }
+double BytesOfOneKernel(const Op& op) {
+  return static_cast<double>(op.bytes.count()) / std::max(1, op.kernels);
+}
 
 double Seconds(const Op& op, double passes, const Device& device,
                std::span<const double> constants) {
   CHECK(constants.size() == std::size(kConstants));
   const double rate = FractionOn(device, constants) * device.memory_bandwidth.bytes_per_s();
-  const double one = constants[kStart] + BytesOfOneKernel(op) * passes / 2 / rate;
-  return op.kernels * one;
+  const double one = BytesOfOneKernel(op) * passes / 2 / rate;
+  return op.kernels == 0 ? one : op.kernels * (constants[kStart] + one);
 }
 
 // Adds the bytes of one kernel over the bandwidth and over L2, within the range of the samples.

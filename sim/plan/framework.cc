@@ -1,0 +1,13 @@
+#include "sim/plan/framework.h"
+
+namespace stagecraft {
+
+const char* Name(BackwardPrefetch prefetch) {
+  return prefetch == BackwardPrefetch::kBefore ? "pre" : "post";
+}
+
+const char* Name(ParameterExchange exchange) {
+  return exchange == ParameterExchange::kGather ? "gather" : "broadcasts";
+}
+
+}  // namespace stagecraft

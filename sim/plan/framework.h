@@ -1,0 +1,38 @@
+// Framework: how a training framework carries out what a plan says: what it launches between the
+// GEMMs, and in which order it communicates.
+#pragma once
+
+#include <string>
+
+namespace stagecraft {
+
+// The bytes that kernels between GEMMs move in an eager framework, over those of one fused kernel
+// for each norm, activation, residual addition, rotation, softmax and loss: gradients of biases,
+// copies between layouts, casts to 32 bits and back, and sums of gradients take the rest. Fitted
+// (docs/cost-model.md).
+inline constexpr double kEagerTraffic = 1.8;
+
+// When a backward issues the gather of the parameters of the layer that comes next, with zero 3.
+// kBefore: before the layer that computes, so that it runs beside it (BACKWARD_PRE of PyTorch's
+// FSDP). kAfter: after that layer; it then queues behind the reduction of the layer's gradients,
+// since one communicator runs one collective at a time, and the next layer waits for both
+// (BACKWARD_POST).
+enum class BackwardPrefetch { kBefore, kAfter };
+const char* Name(BackwardPrefetch prefetch);  // "pre", "post"
+
+// How ranks hand on the parameters that they have updated, with zero 1 and 2. kGather: one
+// all-gather. kBroadcasts: every rank broadcasts its share, one after another (InternEvo).
+enum class ParameterExchange { kGather, kBroadcasts };
+const char* Name(ParameterExchange exchange);  // "gather", "broadcasts"
+
+struct Framework {
+  double elementwise_traffic = kEagerTraffic;  // at least 1, which a compiler reaches
+  BackwardPrefetch backward_prefetch = BackwardPrefetch::kBefore;
+  ParameterExchange parameter_exchange = ParameterExchange::kGather;
+  // Whether the GEMM of a weight gradient does not add it to those of earlier micro-batches itself:
+  // a kernel then reads the new gradient, and reads and writes the sum.
+  bool adds_gradients_apart = false;
+  friend bool operator==(const Framework&, const Framework&) = default;
+};
+
+}  // namespace stagecraft
