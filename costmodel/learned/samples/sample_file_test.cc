@@ -109,8 +109,8 @@ TEST(SampleFileTest, TablesRefuseWhatTheyWouldNotRead) {
             "t.csv: samples[0]: got a power of -1 W, want 0 to 1e6");
   EXPECT_EQ(refusal([](Sample& s) { s.op.attention_kernel = AttentionKernel::kTriton; }),
             "t.csv: samples[0]: got an attention kernel that the name does not tell");
-  EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = 0; }),
-            "t.csv: samples[0]: got 0 kernels, want at least 1");
+  EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = -1; }),
+            "t.csv: samples[0]: got -1 kernels, want at least 0");
   EXPECT_NE(refusal([](Sample& s) { s.op = Op::Elementwise(Bytes(0)); }), "");
   EXPECT_NE(refusal([](Sample& s) { s.op.m = int64_t{1} << 41; }), "");
   EXPECT_NE(refusal([](Sample& s) { s.time = Duration::Max(); }), "");
