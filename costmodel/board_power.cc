@@ -98,6 +98,11 @@ double FlopPerClock(const Device& device, DType dtype) {
 }
 
 PoweredClocks ClocksOf(const Device& device, DType dtype, double energy, double headroom) {
+  const PoweredClocks clocks = ClocksWithPauses(device, dtype, energy, headroom);
+  return device.is_busy ? PoweredClocks{clocks.sustained, clocks.sustained} : clocks;
+}
+
+PoweredClocks ClocksWithPauses(const Device& device, DType dtype, double energy, double headroom) {
   const double boost = device.boost_clock_hz;
   const bool is_measured = device.sustained_fraction > 0 && RunsOnTensorCores(device, dtype);
   const bool has_power = device.power_w > 0 && ProcessEnergy(device.generation) > 0;
@@ -113,8 +118,7 @@ PoweredClocks ClocksOf(const Device& device, DType dtype, double energy, double 
     at_once = 1e9 * std::pow(left / watts, 1 / kVoltageExponent);
   }
   const double sustained = has_power ? at_once / std::pow(headroom, 1 / kVoltageExponent) : at_once;
-  const double of_long = std::min(boost, sustained);
-  return {device.is_busy ? of_long : std::min(boost, at_once), of_long};
+  return {std::min(boost, at_once), std::min(boost, sustained)};
 }
 
 double PowerAtClockShare(const Device& device, double share) {
@@ -127,7 +131,7 @@ double SustainedFraction(const Device& device) {
   const DType dtype = UsualFormat(device);
   const double peak = device.Peak(dtype).flop_per_s();
   if (peak <= 0) return kReachedRate;
-  const double rate = FlopPerClock(device, dtype) * ClocksOf(AsSampled(device), dtype).at_once;
+  const double rate = FlopPerClock(device, dtype) * ClocksWithPauses(device, dtype).at_once;
   return std::min(1.0, kReachedRate * rate / peak);
 }
 

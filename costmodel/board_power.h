@@ -39,6 +39,10 @@ struct PoweredClocks {
 PoweredClocks ClocksOf(const Device& device, DType dtype, double energy = 1,
                        double headroom = kPowerHeadroom);
 
+// Returns the clocks that the device has if it computes with pauses, whatever Device::is_busy says.
+PoweredClocks ClocksWithPauses(const Device& device, DType dtype, double energy = 1,
+                               double headroom = kPowerHeadroom);
+
 // Returns the board power, in watts, at which all clocks that power limits are `share` of what they
 // are, share in (0, 1].
 double PowerAtClockShare(const Device& device, double share);

@@ -17,6 +17,9 @@ TEST(BoardPowerTest, NoClockExceedsTheBoostClock) {
       const auto dtype = static_cast<DType>(type);
       if (entry.device.Peak(dtype).flop_per_s() <= 0) continue;
       const PoweredClocks clocks = ClocksOf(AsSampled(entry.device), dtype);
+      EXPECT_EQ(ClocksWithPauses(entry.device, dtype).at_once, clocks.at_once) << entry.device.id;
+      EXPECT_EQ(ClocksWithPauses(entry.device, dtype).sustained, clocks.sustained)
+          << entry.device.id;
       EXPECT_EQ(ClocksOf(entry.device, dtype).at_once, clocks.sustained) << entry.device.id;
       EXPECT_EQ(ClocksOf(entry.device, dtype).sustained, clocks.sustained) << entry.device.id;
       EXPECT_LE(clocks.at_once, entry.device.boost_clock_hz) << entry.device.id;

@@ -10,10 +10,6 @@
 namespace stagecraft {
 namespace {
 
-// The share of the boost clock that hours of GEMMs on tensor cores leave: fitted on GPU types of
-// three generations, which agree (data/README.md). The rates of hosts' CPUs are already those at
-// which they run.
-
 // Formats numbers in errors as they would look in JSON.
 template <typename Number>
 std::string Text(Number number) {

@@ -33,9 +33,10 @@ double SustainedRate(const Op& op, const Device& device) {
   CHECK(peak > 0);
   // The fp32 units reach their datasheet peak: 14.01 of 14.13 TFLOP/s on a V100 PCIe.
   const double reached = op.dtype == DType::kFp32 ? peak : peak * SustainedFraction(device);
-  const double sampled = ClocksOf(AsSampled(device), op.dtype).at_once;
+  const PoweredClocks sampled = ClocksWithPauses(device, op.dtype);
+  const double clock = device.is_busy ? sampled.sustained : sampled.at_once;
   // A device without a clock keeps its rates.
-  const double slower = sampled > 0 ? ClocksOf(device, op.dtype).at_once / sampled : 1;
+  const double slower = sampled.at_once > 0 ? clock / sampled.at_once : 1;
   return reached * device.clock_share * slower;
 }
 

@@ -41,6 +41,8 @@ constexpr bool HasOperands(OpKind kind) {
 constexpr bool HasRows(OpKind kind) {
   return HasOperands(kind) || kind == OpKind::kNorm || kind == OpKind::kSoftmax;
 }
+// The fewest launches that an op of the kind may have.
+constexpr int FewestKernels(OpKind kind) { return kind == OpKind::kElementwise ? 0 : 1; }
 
 enum class Direction { kForward, kBackward };
 
@@ -82,8 +84,8 @@ struct Op {
   int64_t n = 0;
   int64_t k = 0;
   Bytes bytes;  // memory traffic of elementwise and optimizer; buffer of collectives
-  // Launches that make up this op; 0: the kernel of the op before it does it, too (elementwise
-  // only).
+  // Launches that make up this op. 0, elementwise only: it has no launch of its own, since the
+  // kernel of the op before it does it, too; an executor may run it as a kernel of its own.
   int kernels = 1;
   Fabric fabric;      // collectives and send/recv only
   GradientSync sync;  // kAllReduce only: the method, if not NCCL's; servers are not in `fabric`

@@ -215,8 +215,8 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   if (in_all > kMaxNanoseconds) {
     Fail(path, "profiled_ns", in_all, fmt::format("at most {:g} in all", kMaxNanoseconds));
   }
-  op.kernels =
-      static_cast<int>(AtLeast(0, proto.has_kernels() ? proto.kernels() : 1, path, "kernels"));
+  op.kernels = static_cast<int>(
+      AtLeast(FewestKernels(op.kind), proto.has_kernels() ? proto.kernels() : 1, path, "kernels"));
   if (proto.has_fabric()) {
     op.fabric = FabricFromProto(proto.fabric(), fmt::format("{}.fabric", path));
   } else if (IsCollective(op.kind)) {

@@ -133,6 +133,44 @@ TEST(LearnedModelTest, OpsThatCannotGrowAreEstimatedToo) {
   }
 }
 
+// Products, attention and what moves bytes, each of a few milliseconds at most.
+std::vector<Op> ShortOps() {
+  std::vector<Op> ops = {Op::Elementwise(Bytes(1 << 28)), Op::Optimizer(Bytes(1 << 28), 1)};
+  for (const int64_t m : {256, 1024, 4096}) {
+    for (const int64_t n : {256, 1024, 4096}) {
+      for (const int64_t k : {1024, 4096}) {
+        ops.push_back(Op::Gemm(DType::kBf16, m, n, k));
+        ops.push_back(Op::Gemm(DType::kFp32, m, n, k));
+      }
+    }
+    for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+      ops.push_back(Op::Attention(DType::kBf16, direction, 32, m, m, 128, true));
+    }
+  }
+  return ops;
+}
+
+// Without pauses, board power limits the clock of short kernels, too.
+TEST(LearnedModelTest, AGpuThatComputesWithoutPausesIsNoFaster) {
+  const std::vector<Op> ops = ShortOps();
+  for (const char* gpu : {kA100, kH100, "b200-sxm-180gb"}) {
+    const Device& with_pauses = CatalogueGpu(gpu);
+    ASSERT_FALSE(with_pauses.is_busy);
+    Device busy = with_pauses;
+    busy.is_busy = true;
+    const std::vector<Estimate> paused = LearnedModel::Shipped().Predict(ops, with_pauses);
+    const std::vector<Estimate> without = LearnedModel::Shipped().Predict(ops, busy);
+    for (size_t i = 0; i < ops.size(); ++i) {
+      EXPECT_GE(without[i].time, paused[i].time) << gpu << ", " << Describe(ops[i]);
+    }
+  }
+  const Op product = Op::Gemm(DType::kBf16, 4096, 4096, 4096);
+  Device busy = CatalogueGpu(kH100);
+  busy.is_busy = true;
+  const Estimate slower = LearnedModel::Shipped().Predict({&product, 1}, busy)[0];
+  EXPECT_GT(slower.time, Predict(LearnedModel::Shipped(), product, kH100).time);
+}
+
 TEST(LearnedModelTest, WhatNoFamilyCoversIsAnalytical) {
   const std::vector<Op> ops = {Op(), Op::Profiled(2, 5_us),
                                Op::Convolution(DType::kFp32, 1, 64, 64, 64, Bytes(1 << 20))};

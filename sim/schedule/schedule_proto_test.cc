@@ -160,10 +160,20 @@ TEST(OpProtoTest, EveryKindSurvivesARoundTrip) {
                          Op::Gemm(DType::kTf32, 2, 3, 5, 7),
                          Op::Attention(DType::kFp16, Direction::kBackward, 4, 8, 8, 64, true),
                          Op::Elementwise(Bytes(12), 3),
+                         Op::Elementwise(Bytes(12), 0),
                          Op::Optimizer(Bytes(34), 2),
                          AllReduce()};
   ops.push_back(Op::Collective(OpKind::kSendRecv, Bytes(5), Fabric()));
   for (const Op& op : ops) EXPECT_EQ(OpFromProto(ToProto(op), "op"), op) << Describe(op);
+}
+
+TEST(OpProtoTest, OnlyElementwiseOpsHaveNoLaunchOfTheirOwn) {
+  OpProto proto = ToProto(Op::Optimizer(Bytes(34), 2));
+  proto.set_kernels(0);
+  EXPECT_EQ(ErrorOf([&] { OpFromProto(proto, "op"); }), "op.kernels: got 0, want >= 1");
+  proto = ToProto(Op::Elementwise(Bytes(12)));
+  proto.set_kernels(-1);
+  EXPECT_EQ(ErrorOf([&] { OpFromProto(proto, "op"); }), "op.kernels: got -1, want >= 0");
 }
 
 TEST(OpProtoTest, AProductNeedsItsShapeAndItsNumberFormat) {

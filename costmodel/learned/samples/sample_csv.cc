@@ -140,8 +140,8 @@ Op ReadOp(const Row& row, OpKind kind) {
   op.n = Integer(row, kN, HasRows(op.kind) ? 1 : 0, kMaxSize, op.n);
   op.k = Integer(row, kK, HasOperands(op.kind) ? 1 : 0, kMaxSize, op.k);
   op.bytes = Bytes(Integer(row, kBytes, HasBytes(op.kind) ? 1 : 0, kMaxBytes, op.bytes.count()));
-  op.kernels =
-      static_cast<int>(Integer(row, kKernels, 0, std::numeric_limits<int>::max(), op.kernels));
+  op.kernels = static_cast<int>(
+      Integer(row, kKernels, FewestKernels(op.kind), std::numeric_limits<int>::max(), op.kernels));
   ReadAttention(row, op);
   return op;
 }
@@ -211,7 +211,9 @@ std::string Refusal(const Sample& sample) {
   if (op.bytes.count() < (HasBytes(op.kind) ? 1 : 0) || op.bytes.count() > kMaxBytes) {
     return fmt::format("got {} bytes, want 1 to {}", op.bytes.count(), kMaxBytes);
   }
-  if (op.kernels < 0) return fmt::format("got {} kernels, want at least 0", op.kernels);
+  if (const int fewest = FewestKernels(op.kind); op.kernels < fewest) {
+    return fmt::format("got {} kernels, want at least {}", op.kernels, fewest);
+  }
   if (sample.time < 1_ns || sample.time > kLongestTime) {
     return fmt::format("got {} ns, want 1 to {}", sample.time.ns(), kLongestTime.ns());
   }

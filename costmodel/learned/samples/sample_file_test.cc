@@ -63,6 +63,7 @@ std::vector<Sample> Samples() {
   add(Op::Gemm(DType::kFp32, 3, 5, 7, 11), 999).spread = 1.0 / 3;
   add(Op::Convolution(DType::kFp16, 1, 3, 5, 7, Bytes(99)), 1000).clock_hz = 1e6;
   add(Op::Elementwise(Bytes(4000), 3), 1001).name = "gelu";
+  add(Op::Elementwise(Bytes(4000), 0), 1002);
   add(Op::Rowwise(OpKind::kNorm, DType::kBf16, 10, 20, Bytes(800)), 3599999999999);
   add(Op::Rowwise(OpKind::kSoftmax, DType::kFp32, 10, 20, Bytes(1600), 2), 123456789012345);
   add(Op::Optimizer(Bytes(1), 3), 10);
@@ -109,8 +110,16 @@ TEST(SampleFileTest, TablesRefuseWhatTheyWouldNotRead) {
             "t.csv: samples[0]: got a power of -1 W, want 0 to 1e6");
   EXPECT_EQ(refusal([](Sample& s) { s.op.attention_kernel = AttentionKernel::kTriton; }),
             "t.csv: samples[0]: got an attention kernel that the name does not tell");
-  EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = -1; }),
+  EXPECT_EQ(refusal([](Sample& s) { s.op.kernels = 0; }),
+            "t.csv: samples[0]: got 0 kernels, want at least 1");
+  const auto as_gemm = [](Sample& s) {
+    s.op = Op::Gemm(DType::kBf16, 2, 3, 5);
+    s.op.kernels = 0;
+  };
+  EXPECT_EQ(refusal(as_gemm), "t.csv: samples[0]: got 0 kernels, want at least 1");
+  EXPECT_EQ(refusal([](Sample& s) { s.op = Op::Elementwise(Bytes(4), -1); }),
             "t.csv: samples[0]: got -1 kernels, want at least 0");
+  EXPECT_EQ(refusal([](Sample& s) { s.op = Op::Elementwise(Bytes(4), 0); }), "");
   EXPECT_NE(refusal([](Sample& s) { s.op = Op::Elementwise(Bytes(0)); }), "");
   EXPECT_NE(refusal([](Sample& s) { s.op.m = int64_t{1} << 41; }), "");
   EXPECT_NE(refusal([](Sample& s) { s.time = Duration::Max(); }), "");
