@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/analysis/framework_spread.h"
+
 namespace stagecraft {
 namespace {
-
-// Sigma of the logarithm of the time that the host needs to launch kernels: an assumption.
-constexpr double kHostSpread = 0.1;
 
 class Profiler {
  public:

@@ -30,8 +30,8 @@ struct StepProfile {
   // Shares of the critical rank's busy time by Basis; they add up to 1.
   std::array<double, kBasisCount> basis_share{};
   // Sigma of log(step time): the spreads of ops weighted by time, with what the framework adds to
-  // them and to the host's launches. They are taken as fully
-  // correlated, which errs on the wide side.
+  // them and to the host's launches (framework_spread.h). They are taken as fully correlated, which
+  // errs on the wide side.
   double spread = 0;
   friend bool operator==(const StepProfile&, const StepProfile&) = default;
 };

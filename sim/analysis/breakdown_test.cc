@@ -66,5 +66,25 @@ TEST(BreakdownTest, WhatContentionAddsToAMessageIsPartOfThePipeline) {
   EXPECT_EQ(profile.host_wait, 0_ms);
 }
 
+// The prices have no spread of their own; a framework adds its choice of kernels, and recorded
+// graphs of kernels with pauses do not.
+TEST(BreakdownTest, AFrameworkWidensTheSpread) {
+  const Workload workload = MakeWorkload();
+  const PlainModel model;
+  const auto spread = [&](bool is_busy) {
+    Device device = MakeDevice("fast", 100e12);
+    device.is_busy = is_busy;
+    const Cluster cluster("test", {{MakeNode(device, 1), 1}});
+    const Plan plan = MakePlan(Degrees(1, 1), workload, cluster);
+    const Schedule schedule = Lower(plan, workload, cluster);
+    SimExecutor executor(cluster, model);
+    const Timeline timeline = executor.Execute(schedule);
+    return ProfileStep(schedule, timeline, executor.costs()).spread;
+  };
+  EXPECT_EQ(spread(false), 0);
+  EXPECT_GT(spread(true), 0.03);
+  EXPECT_LT(spread(true), 0.25);
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -5,15 +5,9 @@
 #include <utility>
 
 #include "sim/analysis/exposed_ops.h"
+#include "sim/analysis/framework_spread.h"
 
 namespace stagecraft {
-
-bool RunsInFramework(const BoundCosts& costs, int32_t rank) {
-  if (costs.devices.empty()) return false;  // times alone
-  const Device& device = costs.devices[costs.device_of_rank[rank]];
-  return device.is_busy && device.generation != Generation::kHost;
-}
-
 namespace {
 
 Duration& PartOf(const Op& op, uint8_t flags, Phase phase, Breakdown& parts) {
@@ -63,28 +57,6 @@ void Walk(const Schedule& schedule, const Timeline& timeline, const LaneSpan& sp
     now = end;
   }
   if (span.interval.end > now) wait(order.size(), span.last, Interval{now, span.interval.end});
-}
-
-// Sigma of the logarithm of what a framework makes of ops of a kind, beyond the spread of the time
-// of one such kernel: which kernels it launches for it, and how it places tensors in memory. These
-// are assumptions, made so that four of five measured steps lie within the 80 % interval
-// (docs/cost-model.md).
-double FrameworkSpread(OpKind kind) {
-  switch (kind) {
-    case OpKind::kGemm:
-      return 0.03;
-    case OpKind::kAttention:
-      return 0.1;
-    case OpKind::kConvolution:
-      return 0.45;
-    case OpKind::kElementwise:
-    case OpKind::kNorm:
-    case OpKind::kSoftmax:
-    case OpKind::kOptimizer:
-      return 0.25;
-    default:
-      return IsCollective(kind) ? 0.1 : 0;
-  }
 }
 
 class Measurer {

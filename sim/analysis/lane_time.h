@@ -51,7 +51,7 @@ struct LaneTime {
   Breakdown parts;
   Duration host_wait;  // within all parts: the lane's own device waits for its host to launch
   // Seconds of the lane's own ops: by basis, in total, and weighted by their spread, with that of
-  // the framework that launches them.
+  // the framework that launches them (framework_spread.h).
   std::array<double, kBasisCount> by_basis{};
   double busy_seconds = 0;
   double spread_seconds = 0;
@@ -60,10 +60,6 @@ struct LaneTime {
 // Returns when the lane does not run a task, which is what MeasureLane() walks back through.
 std::vector<Interval> IdleIntervals(const Schedule& schedule, const Timeline& timeline,
                                     const LaneSpan& span);
-
-// Whether a framework trains on the device of a rank, as opposed to a recorded graph of kernels
-// with pauses or to a host: its spread then counts.
-bool RunsInFramework(const BoundCosts& costs, int32_t rank);
 
 // Measures what lies within the span. `waits` must know at least the IdleIntervals() of the lane.
 // With `repetition`, the times are those of the longer step.

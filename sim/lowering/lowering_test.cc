@@ -11,6 +11,7 @@
 #include "costmodel/check.h"
 #include "sim/plan/layer_split.h"
 #include "sim/shard/shard.h"
+#include "sim/shard/stage_order.h"
 #include "sim/testing/lowering_testing.h"
 #include "sim/workload/networks/test_decoders.h"
 
@@ -188,6 +189,16 @@ TEST(LoweringTest, AnEagerFrameworkMovesAMultiple) {
   EXPECT_NEAR(static_cast<double>(MovedBytes(ShardLayer(layer, spec))), 1.5 * fused, 16);
 }
 
+TEST(LoweringTest, WhatIsListedKernelByKernelMovesNoMore) {
+  Workload workload = MakeWorkload();
+  const Plan plan = MakePlan(Degrees(1, 1), workload, MakeCluster(1, 1));
+  const double traffic = plan.framework.elementwise_traffic;
+  EXPECT_GT(traffic, 1);
+  EXPECT_EQ(StageDivision(plan, workload, 0).elementwise_traffic, traffic);
+  workload.lists_kernels = true;
+  EXPECT_EQ(StageDivision(plan, workload, 0).elementwise_traffic, 1);
+}
+
 // A kernel of its own reads each gradient, in 2 bytes, and reads and writes the sum, in 4; a GEMM
 // reads and writes the sum in place of the gradient.
 TEST(LoweringTest, GradientsOfMicroBatchesAreAddedUp) {
@@ -204,6 +215,25 @@ TEST(LoweringTest, GradientsOfMicroBatchesAreAddedUp) {
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 6 * matrices);
   spec.adds_gradients_apart = true;
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 10 * matrices);
+}
+
+// A GEMM writes a gradient of 4 bytes, or reads and writes its sum of 2 bytes, which is as much.
+TEST(LoweringTest, ASumOfHalfTheWidthMovesNothingMore) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  for (const DType precision : {DType::kFp32, DType::kTf32}) {
+    spec.precision = precision;
+    spec.gradient_bytes = 0;
+    const LayerSteps before = ShardLayer(layer, spec);
+    spec.gradient_bytes = 2;
+    const LayerSteps after = ShardLayer(layer, spec);
+    EXPECT_EQ(after.backward, before.backward) << Name(precision);
+    for (const Step& step : after.backward) {
+      EXPECT_TRUE(HasOperands(step.op.kind) || step.op.bytes > Bytes(0)) << Describe(step.op);
+    }
+  }
 }
 
 TEST(LoweringTest, RepeatedOperatorsTakeHalfOfTheGemms) {
@@ -241,7 +271,8 @@ TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
 }
 
 // A cast of 1,024 elements reads 2 bytes and writes 1, in both layouts; the current recipe first
-// finds a maximum; the MX recipe has 32 scales in each layout.
+// finds a maximum; the MX recipe has 32 scales in each layout; the rowwise recipe reads each layout
+// twice, for its maxima and for the cast.
 TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   const auto moved = [](DType precision, Fp8Recipe recipe) {
     return CastOf(precision, recipe, 1024).bytes;
@@ -249,6 +280,8 @@ TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kDelayed), Bytes(4096));
   EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kCurrent), Bytes(6144));
   EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kMx), Bytes(4096 + 64));
+  EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kRowwise), Bytes(4096 + 3 * 2048));
+  EXPECT_EQ(CastOf(DType::kFp8, Fp8Recipe::kRowwise, 1024).kernels, 4);
   EXPECT_EQ(moved(DType::kNvfp4, Fp8Recipe::kDelayed), Bytes(2 * 2048 + 2 * (512 + 64)));
   EXPECT_EQ(CastOf(DType::kBf16, Fp8Recipe::kDelayed, 1024).kernels, 0);
   const Workload workload = MakeWorkload();

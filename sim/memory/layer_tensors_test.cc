@@ -46,7 +46,7 @@ ChunkTensors Trace(const LayerKind& layer, const ShardSpec& spec,
   const LayerTensors tensors = TraceLayer(layer, spec, framework, forward_only);
   ChunkLayer one;
   one.tensors = &tensors;
-  one.repeats = RecomputesWhole(layer, spec) ? 1 : 0;
+  one.repeats = RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec) ? 1 : 0;
   return JoinLayers({&one, 1});
 }
 
@@ -118,6 +118,21 @@ TEST(LayerTensorsTest, ABlockKeepsWhatTheFormulaSays) {
   EXPECT_EQ(Trace(block, spec)[Phase::kForward].summary.net, kTokens);
   spec.recompute = Recompute::kFull;
   EXPECT_EQ(Trace(block, spec)[Phase::kForward].summary.net, 2 * 256 * 64);
+}
+
+// Half of the outputs of GEMMs, of 3 + 1 + 4 + 1 times the hidden size, and what fused attention
+// makes stay, besides the block's input.
+TEST(LayerTensorsTest, RepeatedOperatorsKeepMoreThanTheInputAndLessThanAll) {
+  const LayerKind block = Decoder(AttentionBackend::kFlash).layer(1);
+  const auto kept = [&](Recompute recompute) {
+    ShardSpec spec = Spec();
+    spec.recompute = recompute;
+    return Trace(block, spec)[Phase::kForward].summary.net;
+  };
+  constexpr int64_t kInput = 2 * 256 * 64;
+  EXPECT_EQ(kept(Recompute::kFull), kInput);
+  EXPECT_GT(kept(Recompute::kOperators), kInput + 9 * 256 * 64);
+  EXPECT_LT(kept(Recompute::kOperators), kept(Recompute::kNone));
 }
 
 // All tensors of the layer exist again while its backward runs.

@@ -89,7 +89,12 @@ TEST(StageMemoryTest, RecomputationSavesActivations) {
   PlanDegrees degrees = Degrees(1, 2);
   const StageMemory none = FirstOf(degrees, cluster);
   degrees.recompute = Recompute::kFull;
-  EXPECT_LT(FirstOf(degrees, cluster).allocated, none.allocated);
+  const StageMemory full = FirstOf(degrees, cluster);
+  EXPECT_LT(full.allocated, none.allocated);
+  degrees.recompute = Recompute::kOperators;
+  const StageMemory operators = FirstOf(degrees, cluster);
+  EXPECT_LT(full.allocated, operators.allocated);
+  EXPECT_LT(operators.allocated, none.allocated);
 }
 
 // Both sides of T5 and its head share one table.

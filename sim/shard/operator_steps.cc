@@ -76,13 +76,16 @@ class Emitter {
     AddToSum(batch * m * n);
   }
   // Adds a weight gradient to that of earlier micro-batches: a kernel of its own reads it, and
-  // reads and writes the sum; or the GEMM reads and writes the sum in place of the gradient.
+  // reads and writes the sum; or the GEMM reads and writes the sum in place of the gradient, which
+  // moves no more if the sum is half as wide.
   void AddToSum(int64_t elements) {
     const int sum = 2 * spec_.gradient_bytes;
     if (sum == 0) return;
     const bool is_apart = spec_.adds_gradients_apart;
-    const int bytes = is_apart ? sum + spec_.ElementBytes() : sum - spec_.ElementBytes();
-    Add(Op::Elementwise(Bytes(elements * bytes), is_apart ? 1 : 0), kWeightGradient);
+    const int more = is_apart ? sum + spec_.ElementBytes() : sum - spec_.ElementBytes();
+    const int64_t bytes = elements * more;
+    if (bytes <= 0) return;
+    Add(Op::Elementwise(Bytes(bytes), is_apart ? 1 : 0), kWeightGradient);
   }
   // GEMMs of 8 or 4 bits take 16-bit tensors through a cast.
   void Cast(int64_t elements) {
@@ -180,7 +183,8 @@ class Emitter {
     WeightGradient(LocalOut(), LocalIn(), AllRows());  // all time steps at once
   }
   int StepsOfSample() const {
-    return static_cast<int>(AllRows() / std::max<int64_t>(1, spec_.micro_batch));
+    const int64_t steps = AllRows() / std::max<int64_t>(1, spec_.micro_batch);
+    return static_cast<int>(std::max<int64_t>(1, steps));
   }
 
   // Forward, weight gradient and input gradient have equally many multiplications; the input

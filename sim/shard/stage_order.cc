@@ -106,13 +106,6 @@ Groups ExpertGroups(const Stage& stage, int replica) {
   return groups;
 }
 
-bool HasConvolutions(const Workload& workload) {
-  return std::any_of(workload.kinds.begin(), workload.kinds.end(), [](const LayerKind& kind) {
-    return std::any_of(kind.operators.begin(), kind.operators.end(),
-                       [](const Operator& op) { return op.kind == OperatorKind::kConvolution; });
-  });
-}
-
 }  // namespace
 
 ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
@@ -130,8 +123,7 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.attention = workload.attention;
   spec.attention_kernel = plan.attention_kernel;
   spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
-  // Networks of images list what frameworks launch, kernel by kernel.
-  if (!HasConvolutions(workload)) spec.elementwise_traffic = plan.framework.elementwise_traffic;
+  if (!workload.lists_kernels) spec.elementwise_traffic = plan.framework.elementwise_traffic;
   spec.gradient_bytes = plan.gradient_bytes;
   spec.adds_gradients_apart = plan.framework.adds_gradients_apart;
   spec.context_exchange = plan.context_exchange;

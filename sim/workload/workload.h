@@ -144,6 +144,9 @@ struct Workload {
   int64_t max_sequence = 0;  // learned positions or the config's limit
   bool tied_embeddings = false;
   AttentionBackend attention = AttentionBackend::kFlash;
+  // Whether its operators are the kernels that a framework launches, one by one, as in networks of
+  // images; else each stands for one fused kernel.
+  bool lists_kernels = false;
 
   int layer_count() const { return static_cast<int>(layers.size()); }
   const LayerKind& layer(int index) const { return kinds[layers[index]]; }

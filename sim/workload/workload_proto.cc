@@ -1,5 +1,6 @@
 #include "sim/workload/workload_proto.h"
 
+#include <algorithm>
 #include <limits>
 #include <set>
 #include <string>
@@ -208,6 +209,13 @@ void ReadLayers(const WorkloadProto& proto, const Place& place, Workload& worklo
   }
 }
 
+bool HasConvolutions(const Workload& workload) {
+  return std::any_of(workload.kinds.begin(), workload.kinds.end(), [](const LayerKind& kind) {
+    return std::any_of(kind.operators.begin(), kind.operators.end(),
+                       [](const Operator& op) { return op.kind == OperatorKind::kConvolution; });
+  });
+}
+
 }  // namespace
 
 Workload WorkloadFromProto(const WorkloadProto& proto, std::string_view path) {
@@ -230,6 +238,8 @@ Workload WorkloadFromProto(const WorkloadProto& proto, std::string_view path) {
   workload.max_sequence = proto.max_sequence();
   workload.tied_embeddings = proto.tied_embeddings();
   workload.attention = EnumFromProto<AttentionBackend>(proto.attention(), 2, "attention", place);
+  workload.lists_kernels =
+      proto.has_lists_kernels() ? proto.lists_kernels() : HasConvolutions(workload);
   return workload;
 }
 

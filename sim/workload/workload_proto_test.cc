@@ -38,6 +38,22 @@ TEST(WorkloadProtoTest, DifferentWorkloadsAreUnequal) {
   EXPECT_FALSE(WorkloadFromProto(proto, "w") == Build("gpt", AttentionBackend::kFlash));
 }
 
+// Files without the field say by their operators whether these are kernels.
+TEST(WorkloadProtoTest, AConvolutionMakesAListOfKernelsUnlessTheFieldSaysOtherwise) {
+  WorkloadProto proto = WorkloadToProto(Build("gpt", AttentionBackend::kFlash));
+  const auto lists_kernels = [&] { return WorkloadFromProto(proto, "w").lists_kernels; };
+  EXPECT_FALSE(lists_kernels());
+  proto.set_lists_kernels(true);
+  EXPECT_TRUE(lists_kernels());
+  proto.clear_lists_kernels();
+  EXPECT_FALSE(lists_kernels());
+  constexpr int kQkv = 1;
+  proto.mutable_kinds(1)->mutable_operators(kQkv)->set_kind(OperatorProto::CONVOLUTION);
+  EXPECT_TRUE(lists_kernels());
+  proto.set_lists_kernels(false);
+  EXPECT_FALSE(lists_kernels());
+}
+
 struct BadProto {
   const char* place;  // how the error starts
   std::function<void(WorkloadProto&)> spoil;

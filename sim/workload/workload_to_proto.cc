@@ -70,6 +70,7 @@ WorkloadProto WorkloadToProto(const Workload& workload) {
   proto.set_max_sequence(workload.max_sequence);
   proto.set_tied_embeddings(workload.tied_embeddings);
   proto.set_attention(EnumToProto<WorkloadProto::AttentionBackend>(workload.attention));
+  proto.set_lists_kernels(workload.lists_kernels);
   return proto;
 }
 

@@ -48,6 +48,7 @@ Tensor NetworkBuilder::Emit(Operator op, const std::vector<Tensor>& inputs, Tens
   op.name += "_" + std::to_string(here.vertex);
   if (op.positions == 0) op.positions = out.positions();
   if (op.out_features == 0) op.out_features = out.channels;
+  if (op.kind == OperatorKind::kConvolution) workload_.lists_kernels = true;
   kind.operators.Add(std::move(op));
   for (const Tensor& input : inputs) {
     Value& value = values_[input.id];

@@ -4,7 +4,8 @@
 // Operators go to the layer that BeginLayer() opened last. A tensor may be read in its own layer or
 // in any later one; what a layer hands on is every tensor that is still to be read, so skip
 // connections travel along the pipeline. Each tensor that the backward needs is kept once: where it
-// was made or, if it was handed on, in the first layer that reads it.
+// was made or, if it was handed on, in the first layer that reads it. A network with a convolution
+// is one of images, whose kernels are written down one by one (Workload::lists_kernels).
 #pragma once
 
 #include <cstdint>

@@ -163,6 +163,15 @@ TEST(ClassicsTest, TensorsThatSkipLayersTravelWithTheBoundary) {
   EXPECT_EQ(gnmt.layer(5).boundary_features, 2 * 1024);  // and the attention's context
 }
 
+TEST(ClassicsTest, NetworksOfImagesListKernels) {
+  for (const char* name : {"resnet50", "vgg16", "unet", "ssd300"}) {
+    EXPECT_TRUE(Classic(name).lists_kernels) << name;
+  }
+  for (const char* name : {"gnmt-8", "transformer-base", "transformer-xl-base"}) {
+    EXPECT_FALSE(Classic(name).lists_kernels) << name;
+  }
+}
+
 TEST(ClassicsTest, EveryClassicCanBeWrittenToAFileAndReadBack) {
   for (const std::string& name : ClassicNames()) {
     const Workload net = Classic(name);

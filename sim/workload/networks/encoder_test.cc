@@ -103,6 +103,7 @@ TEST(EncoderTest, VisionTransformerByHand) {
   EXPECT_EQ(patches.kind, OperatorKind::kConvolution);
   EXPECT_EQ(patches.positions, 9);
   EXPECT_EQ(patches.input_elements, 3 * 144);
+  EXPECT_TRUE(workload.lists_kernels);
   const double forward = 2.0 * (9 * 48 * 8 + 10 * 2 * 512 + 8 * 10) + 2 * 10.0 * 4 * 8 * 10;
   for (const int64_t sequence : {1, 10, 77}) {
     EXPECT_NEAR(workload.TrainingFlopsPerToken(sequence).count() * static_cast<double>(sequence),

@@ -92,6 +92,7 @@ Workload BuildVision(const VisionConfig& given, AttentionBackend attention, std:
   if (!errors.empty()) throw InputError(name + ": " + errors.front());
   Workload workload = WorkloadFacts(config.block, attention, std::move(name));
   workload.vocabulary = 0;
+  workload.lists_kernels = true;  // like other networks of images
   LayerBuilder layer("block", LayerRole::kBlock, config.block.hidden);
   AddOpSequence(config.block, attention, Mlp::kDense, kLayerInput, layer);
   workload.kinds = {PatchEmbedding(config), layer.Take(), Classifier(config)};

@@ -95,6 +95,7 @@ TEST(OnnxGraphTest, CountsAClassifierThatCanBeCheckedInOnesHead) {
   EXPECT_EQ(conv.positions, 64);
   EXPECT_EQ(conv.in_features, 27);
   EXPECT_EQ(conv.input_elements, 3 * 64);
+  EXPECT_TRUE(net.lists_kernels);
 }
 
 TEST(OnnxGraphTest, BatchOfTheExportIsDividedOut) {
