@@ -12,6 +12,9 @@ namespace stagecraft {
 // (docs/cost-model.md).
 inline constexpr double kEagerTraffic = 1.8;
 
+// The most that files may state in place of it.
+inline constexpr double kMostElementwiseTraffic = 100;
+
 // When a backward issues the gather of the parameters of the layer that comes next, with zero 3.
 // kBefore: before the layer that computes, so that it runs beside it (BACKWARD_PRE of PyTorch's
 // FSDP). kAfter: after that layer; it then queues behind the reduction of the layer's gradients,

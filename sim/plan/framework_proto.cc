@@ -2,39 +2,24 @@
 
 #include <fmt/core.h>
 
-#include <cmath>
-
-#include "costmodel/check.h"
 #include "costmodel/enum_to_proto.h"
 
 namespace stagecraft {
-namespace {
 
-constexpr double kMostTraffic = 100;
-
-// The enums have the same values in the same order, numbered from one; zero means the first.
-template <typename Enum>
-Enum Choice(int value, int most, const char* field, const std::string& place) {
-  if (value >= 0 && value <= most) return static_cast<Enum>(value == 0 ? 0 : value - 1);
-  throw InputError(fmt::format("{}.{}: got {}, want 0 to {}", place, field, value, most));
-}
-
-}  // namespace
-
-Framework FrameworkFromProto(const FrameworkProto& proto, const std::string& place) {
+Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place) {
   Framework framework;
   if (proto.has_elementwise_traffic()) {
     const double traffic = proto.elementwise_traffic();
-    if (!(traffic >= 1 && traffic <= kMostTraffic)) {
-      throw InputError(fmt::format("{}.elementwise_traffic: got {}, want 1 to {}", place, traffic,
-                                   kMostTraffic));
+    if (!(traffic >= 1 && traffic <= kMostElementwiseTraffic)) {
+      place.Fail("elementwise_traffic",
+                 fmt::format("got {}, want 1 to {}", traffic, kMostElementwiseTraffic));
     }
     framework.elementwise_traffic = traffic;
   }
-  framework.backward_prefetch =
-      Choice<BackwardPrefetch>(proto.backward_prefetch(), 2, "backward_prefetch", place);
-  framework.parameter_exchange =
-      Choice<ParameterExchange>(proto.parameter_exchange(), 2, "parameter_exchange", place);
+  framework.backward_prefetch = EnumFromProto(proto.backward_prefetch(), BackwardPrefetch::kBefore,
+                                              "backward_prefetch", place);
+  framework.parameter_exchange = EnumFromProto(
+      proto.parameter_exchange(), ParameterExchange::kGather, "parameter_exchange", place);
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   return framework;
 }

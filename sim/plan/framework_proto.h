@@ -1,15 +1,15 @@
 // Reads and writes a Framework as a FrameworkProto.
 #pragma once
 
-#include <string>
-
 #include "proto/framework.pb.h"
 #include "sim/plan/framework.h"
+#include "sim/plan/plan_proto_place.h"
 
 namespace stagecraft {
 
-// Throws an InputError that begins with `place`, such as "plan.yaml: framework".
-Framework FrameworkFromProto(const FrameworkProto& proto, const std::string& place);
+// Throws an InputError at `place`, which is that of the message's fields: {"plan.yaml",
+// "framework."}.
+Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place);
 
 FrameworkProto FrameworkToProto(const Framework& framework);
 

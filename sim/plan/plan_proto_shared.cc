@@ -124,7 +124,7 @@ void ReadShared(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
   plan.rank_order = RankOrder(proto, place);
   plan.framework =
-      FrameworkFromProto(proto.framework(), place.file + ": " + place.message + "framework");
+      FrameworkFromProto(proto.framework(), {place.file, place.message + "framework."});
 }
 
 }  // namespace stagecraft

@@ -11,7 +11,6 @@
 #include "costmodel/text.h"
 #include "data/embedded.h"
 #include "proto/stack.pb.h"
-#include "sim/plan/framework_proto.h"
 #include "sim/workload/limits.h"
 
 namespace stagecraft {
@@ -44,6 +43,12 @@ void CheckElement(int bytes, const std::string& place) {
   throw InputError(place + ": got " + std::to_string(bytes) + ", want 2 or 4");
 }
 
+void CheckTraffic(double traffic, const std::string& place) {
+  if (traffic >= 1 && traffic <= kMostElementwiseTraffic) return;
+  throw InputError(
+      fmt::format("{}: got {}, want 1 to {}", place, traffic, kMostElementwiseTraffic));
+}
+
 void CheckStack(const StackProto& proto, const std::string& place) {
   CheckWord(proto.recompute(), {"none", "selective", "full"}, place + ".recompute");
   CheckOptionalWord(proto.recompute_others(), {"none", "selective", "full"},
@@ -56,6 +61,12 @@ void CheckStack(const StackProto& proto, const std::string& place) {
                     place + ".embedding_placement");
   CheckOptionalWord(proto.context_exchange(), {"ring", "gather", "ulysses"},
                     place + ".context_exchange");
+  CheckOptionalWord(proto.backward_prefetch(),
+                    {Name(BackwardPrefetch::kBefore), Name(BackwardPrefetch::kAfter)},
+                    place + ".backward_prefetch");
+  CheckOptionalWord(proto.parameter_exchange(),
+                    {Name(ParameterExchange::kGather), Name(ParameterExchange::kBroadcasts)},
+                    place + ".parameter_exchange");
   CheckRange(proto.zero(), 0, 3, place + ".zero");
   CheckRange(proto.micro_batch(), 0, kMostOfABatch, place + ".micro_batch");
   CheckRange(proto.vocabulary_multiple(), 0, kMaxMultiple, place + ".vocabulary_multiple");
@@ -66,13 +77,9 @@ void CheckStack(const StackProto& proto, const std::string& place) {
   if (proto.has_fp16_gradient_bytes()) {
     CheckElement(proto.fp16_gradient_bytes(), place + ".fp16_gradient_bytes");
   }
-}
-
-std::string InLowerCase(std::string text) {
-  for (char& letter : text) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  if (proto.has_elementwise_traffic()) {
+    CheckTraffic(proto.elementwise_traffic(), place + ".elementwise_traffic");
   }
-  return text;
 }
 
 std::string ValueInWords(const StackProto& proto, const FieldDescriptor* field) {
@@ -84,8 +91,6 @@ std::string ValueInWords(const StackProto& proto, const FieldDescriptor* field) 
       return reflection.GetBool(proto, field) ? "true" : "false";
     case FieldDescriptor::CPPTYPE_INT32:
       return std::to_string(reflection.GetInt32(proto, field));
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return InLowerCase(reflection.GetEnum(proto, field)->name());
     case FieldDescriptor::CPPTYPE_DOUBLE:
       return fmt::format("{:g}", reflection.GetDouble(proto, field));
     default:
@@ -137,6 +142,19 @@ void Change(std::vector<StackValue>& values, std::vector<StackValue> newer) {
   }
 }
 
+Framework FrameworkOf(const StackProto& proto) {
+  Framework framework;
+  if (proto.has_elementwise_traffic()) framework.elementwise_traffic = proto.elementwise_traffic();
+  if (proto.backward_prefetch() == Name(BackwardPrefetch::kAfter)) {
+    framework.backward_prefetch = BackwardPrefetch::kAfter;
+  }
+  if (proto.parameter_exchange() == Name(ParameterExchange::kBroadcasts)) {
+    framework.parameter_exchange = ParameterExchange::kBroadcasts;
+  }
+  framework.adds_gradients_apart = proto.adds_gradients_apart();
+  return framework;
+}
+
 StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& place) {
   CheckStack(proto, place);
   StackDefaults defaults;
@@ -160,14 +178,7 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
   defaults.overlap_p2p = proto.overlap_p2p();
   defaults.overlap_tensor = proto.overlap_tensor();
   defaults.context_exchange = proto.context_exchange();
-  FrameworkProto framework;
-  if (proto.has_elementwise_traffic()) {
-    framework.set_elementwise_traffic(proto.elementwise_traffic());
-  }
-  framework.set_backward_prefetch(proto.backward_prefetch());
-  framework.set_parameter_exchange(proto.parameter_exchange());
-  framework.set_adds_gradients_apart(proto.adds_gradients_apart());
-  defaults.framework = FrameworkFromProto(framework, place);
+  defaults.framework = FrameworkOf(proto);
   defaults.megatron_layers = proto.megatron_layers();
   return defaults;
 }

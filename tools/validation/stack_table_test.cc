@@ -40,6 +40,18 @@ TEST(StackTableTest, EveryValueSaysWhereItComesFrom) {
   EXPECT_EQ(ddp.Find("vocabulary_multiple"), nullptr);
 }
 
+TEST(StackTableTest, WordsAreThoseOfTheFlags) {
+  const StackDefaults& fsdp = *StackTable::Embedded().Find("fsdp");
+  EXPECT_EQ(fsdp.Find("backward_prefetch")->value, "post");
+  EXPECT_EQ(fsdp.framework.backward_prefetch, BackwardPrefetch::kAfter);
+  const StackDefaults& torchtitan = *StackTable::Embedded().Find("torchtitan");
+  EXPECT_EQ(torchtitan.Find("backward_prefetch")->value, "pre");
+  EXPECT_EQ(torchtitan.framework.backward_prefetch, BackwardPrefetch::kBefore);
+  const StackDefaults& internevo = *StackTable::Embedded().Find("internevo");
+  EXPECT_EQ(internevo.Find("parameter_exchange")->value, "broadcasts");
+  EXPECT_EQ(internevo.framework.parameter_exchange, ParameterExchange::kBroadcasts);
+}
+
 // A stack `a` with `more` in it, and the origins of what it always has.
 std::string StackText(const std::string& more) {
   return "stacks { id: \"a\" recompute: \"none\" order: \"1f1b\" attention: \"flash\" " + more +
@@ -66,6 +78,12 @@ TEST(StackTableTest, BadTablesSayWhere) {
        "t: stacks[0].embedding_placement: got \"vocab-1\", want one of first-last, redistributed"},
       {StackText("context_exchange: \"star\""),
        "t: stacks[0].context_exchange: got \"star\", want one of ring, gather, ulysses"},
+      {StackText("backward_prefetch: \"before\""),
+       "t: stacks[0].backward_prefetch: got \"before\", want one of pre, post"},
+      {StackText("parameter_exchange: \"star\""),
+       "t: stacks[0].parameter_exchange: got \"star\", want one of gather, broadcasts"},
+      {StackText("elementwise_traffic: 0.5"),
+       "t: stacks[0].elementwise_traffic: got 0.5, want 1 to 100"},
       {StackText("gradient_bytes: 3"), "t: stacks[0].gradient_bytes: got 3, want 2 or 4"},
       {StackText("fp16_gradient_bytes: 0"), "t: stacks[0].fp16_gradient_bytes: got 0, want 2 or 4"},
       {StackText("zero: 4"), "t: stacks[0].zero: got 4, want 0 to 3"},
