@@ -94,6 +94,19 @@ TEST(CommandSearchTest, OnlyAllowedValuesAreChosen) {
   }
 }
 
+TEST(CommandSearchTest, WhatAFrameworkDoesHoldsForAllPlans) {
+  const auto report =
+      nlohmann::json::parse(Search("h100-sxm:1x8", {"--json", "--compiled", "--backward-prefetch",
+                                                    "post", "--param-exchange", "broadcasts"})
+                                .out);
+  ASSERT_FALSE(report["plans"].empty());
+  for (const auto& entry : report["plans"]) {
+    EXPECT_EQ(entry["plan"]["elementwise_traffic"], 1);
+    EXPECT_EQ(entry["plan"]["backward_prefetch"], "post");
+    EXPECT_EQ(entry["plan"]["param_exchange"], "broadcasts");
+  }
+}
+
 TEST(CommandSearchTest, IfNothingFitsItSaysWhatIsMissing) {
   for (const char* algorithm : {"auto", "dp", "mcmc", "policy"}) {
     std::istringstream in;

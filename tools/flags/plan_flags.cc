@@ -55,6 +55,7 @@ void PlanFlags::RegisterGiven(Flags& flags) {
   RegisterStep(flags);
   RegisterOffloading(flags);
   RegisterOverlap(flags);
+  RegisterFramework(flags);
   sync_.Register(flags);
   RegisterAttention(flags);
 }
@@ -74,6 +75,8 @@ void PlanFlags::Register(Flags& flags) {
       {"<name>", "Take the defaults of this training stack for all flags that are not given.", "",
        "none"})
       .Suggest(StackTable::Embedded().Names());
+  Add(flags.In(FlagTopic::kParallelism), "--software-date", software_date_,
+      {"<month>", "With --stack: what the stack did in this month, such as 2023-05.", "", "now"});
   const std::vector<Flag> schedule = schedule_.Register(flags, degrees_.chunks);
   degree_options_.insert(degree_options_.end(), schedule.begin(), schedule.end());
   RegisterMemory(flags);
@@ -257,11 +260,9 @@ void PlanFlags::RegisterOverlap(Flags& flags) {
 
 void PlanFlags::RegisterFramework(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kParallelism);
-  Add(group, "--software-date", software_date_,
-      {"<month>", "With --stack: what the stack did in this month, such as 2023-05.", "", "now"});
   Add(group, "--compiled", is_compiled_,
       {"", "A compiler fuses what lies between GEMMs (torch.compile, XLA).", "",
-       "as the stack does, else on"});
+       "as the stack does, else off"});
   Add(group, "--backward-prefetch", backward_prefetch_,
       {"<name>",
        "With --zero 3: the backward gathers a layer's parameters before (pre) or after (post) the "

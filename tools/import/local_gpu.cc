@@ -165,9 +165,8 @@ ImportedCluster AsMeasured(ImportedCluster imported) {
   }
   imported.notes.push_back(
       "devices are described as `run` and `profile` use them: kernels are launched in CUDA graphs "
-      "(host_dispatch_ns 0), with pauses, so that short ones run at the boost clock (pauses: "
-      "true); "
-      "for hours of training in an eager framework remove both");
+      "(host_dispatch_ns 0), with pauses, so that short ones run at the boost clock "
+      "(pauses: true); for hours of training in an eager framework remove both");
   return imported;
 }
 

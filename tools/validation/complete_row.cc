@@ -23,15 +23,16 @@ constexpr int64_t kMostRows = 1'000'000'000;
 
 class Completion {
  public:
-  Completion(CompletedRow& completed, const StackDefaults& stack, const StackTable& table)
+  Completion(CompletedRow& completed, const StackTable& table)
       : row_(completed.row),
         facts_(completed.facts),
         completed_(completed),
-        stack_(stack),
+        stack_(StackOf(completed.row, table)),
         table_(table),
         family_(*FamilyOfKind(completed.row.model_kind)) {}
 
   void Run() {
+    FillFramework();
     FillDegrees();
     FillNetwork();
     FillOrder();
@@ -49,6 +50,26 @@ class Completion {
     Note(fmt::format("{} {}", name, value));
   }
   void Note(std::string what) { completed_.defaults_used.push_back(std::move(what)); }
+
+  // A framework that is a stack of its own says more than the column `stack`.
+  static const StackDefaults& StackOf(const MeasuredRow& row, const StackTable& table) {
+    if (!row.software_date.empty() && !IsMonth(row.software_date)) {
+      throw InputError("software_date \"" + row.software_date + "\" is not a month, as 2024-07");
+    }
+    const StackDefaults* stack = table.Find(row.framework, row.software_date);
+    if (stack == nullptr) stack = table.Find(row.stack, row.software_date);
+    if (stack == nullptr) throw InputError("stack \"" + row.stack + "\" is not known");
+    return *stack;
+  }
+
+  void FillFramework() {
+    completed_.megatron_layers = stack_.megatron_layers;
+    completed_.framework = stack_.framework;
+    // torch.compile fuses what lies between GEMMs.
+    if (!row_.compiled.empty() && IsYes("compiled", row_.compiled)) {
+      completed_.framework.elementwise_traffic = 1;
+    }
+  }
 
   void FillDegrees() {
     for (int64_t* degree : {&row_.tp, &row_.pp, &row_.cp, &row_.ep}) {
@@ -314,25 +335,10 @@ CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const St
     throw InputError(row.model_kind.empty() ? "model kind is not stated"
                                             : "model kind " + row.model_kind + " is not simulated");
   }
-  if (!row.software_date.empty() && !IsMonth(row.software_date)) {
-    throw InputError("software_date \"" + row.software_date + "\" is not a month, as 2024-07");
-  }
-  // A framework that is a stack of its own says more than the column `stack`.
-  const StackDefaults* stack = table.Find(row.framework, row.software_date);
-  if (stack == nullptr) stack = table.Find(row.stack, row.software_date);
-  if (stack == nullptr) throw InputError("stack \"" + row.stack + "\" is not known");
   CompletedRow completed;
   completed.row = row;
   completed.facts = facts;
-  completed.megatron_layers = stack->megatron_layers;
-  completed.framework = stack->framework;
-  if (!row.compiled.empty() && row.compiled != "no") {
-    if (row.compiled != "yes") {
-      throw InputError("compiled \"" + row.compiled + "\" is neither yes nor no");
-    }
-    completed.framework.elementwise_traffic = 1;  // torch.compile fuses what lies between GEMMs
-  }
-  Completion(completed, *stack, table).Run();
+  Completion(completed, table).Run();
   return completed;
 }
 

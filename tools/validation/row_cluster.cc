@@ -23,9 +23,8 @@ constexpr Bandwidth kPcie5 = PcieBandwidth(5);
 constexpr int kNvl72Nodes = 18;  // 72 GPUs in nodes of 4
 // GPUs whose NVLink is an optional bridge, like the A30, have at most this bandwidth.
 constexpr Bandwidth kWidestOptionalBridge(100e9);
-// The network that is assumed if a row states none and its GPU type has no reference node: as much
-// as one PCIe 3 port can feed.
-// Nodes of GPUs that no vendor sells in nodes are workstations and desktop computers.
+// The network that is assumed if a row states none and its GPU type has no reference node: nodes of
+// GPUs that no vendor sells in nodes are workstations and desktop computers.
 constexpr Bandwidth kUnstatedNetwork = FromGbit(10);
 // One TCP connection between machines of a cloud carries this much (AWS, "Amazon EC2 instance
 // network bandwidth": 5 Gbit/s a flow outside of a placement group), and a node is assumed to use

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/error_of.h"
+#include "costmodel/usual_links.h"
 #include "sim/cluster/cluster.h"
 #include "tools/validation/test_rows.h"
 
@@ -54,6 +55,33 @@ TEST(RowClusterTest, AnUnstatedNetworkIsThatOfTheReferenceNode) {
   std::vector<std::string> defaults;
   BuildRowCluster(row, defaults);
   EXPECT_EQ(defaults, (std::vector<std::string>{"network of dgx-a100: 8 x 200 Gbit/s"}));
+}
+
+// Nobody sells these GPUs in nodes.
+TEST(RowClusterTest, AnUnstatedNetworkOfDesktopComputersHasTenGigabit) {
+  MeasuredRow row = Gpt();
+  row.gpu_id = "rtx2080ti-11gb";
+  row.intra_kind = "pcie3";
+  row.inter_gbit_per_node = "";
+  std::vector<std::string> defaults;
+  const NodeType node = BuildRowCluster(row, defaults).node(0);
+  EXPECT_EQ(node.nics, 1);
+  EXPECT_EQ(node.nic.bandwidth, FromGbit(10));
+  EXPECT_EQ(node.nic.network, NetworkKind::kEthernet);
+  EXPECT_EQ(defaults, (std::vector<std::string>{"network of 10 Gbit/s"}));
+}
+
+TEST(RowClusterTest, ATcpConnectionCarriesAtMostFiveGigabit) {
+  MeasuredRow row = Gpt();
+  row.transport = "tcp";
+  row.inter_gbit_per_node = "100";
+  std::vector<std::string> defaults;
+  EXPECT_EQ(BuildRowCluster(row, defaults).node(0).nic.bandwidth, FromGbit(5));
+  EXPECT_EQ(defaults, (std::vector<std::string>{"one TCP connection of 5 Gbit/s"}));
+  row.inter_gbit_per_node = "1";
+  defaults.clear();
+  EXPECT_EQ(BuildRowCluster(row, defaults).node(0).nic.bandwidth, FromGbit(1));
+  EXPECT_TRUE(defaults.empty());
 }
 
 TEST(RowClusterTest, TheTransportIsTheKindOfNetwork) {

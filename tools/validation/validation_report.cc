@@ -87,9 +87,8 @@ void PrintTable(const Validation& validation, std::ostream& out) {
 void PrintClasses(const Validation& validation, std::ostream& out) {
   const std::vector<ClassErrors> classes = SummarizeClasses(validation.rows);
   if (classes.empty()) return;
-  out << "\nerrors of times, rates as their inverse, in percent; level: what is left if one "
-         "factor\n"
-         "per table sets its level right\n";
+  out << "\nerrors of times, rates as their inverse, in percent; level: what is left if "
+         "one factor\nper table sets its level right\n";
   const auto print = [&](const std::string& name, const std::vector<std::string>& cells) {
     out << fmt::format("  {:<36}", name);
     for (const std::string& cell : cells) out << fmt::format(" {:>6}", cell);
