@@ -2,6 +2,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/collective_model.h"
+#include "costmodel/compute_slowdown.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/host_collective.h"
 #include "costmodel/sync_model.h"
@@ -29,7 +30,9 @@ std::vector<Estimate> AnalyticalModel::Predict(std::span<const Op> ops,
     }
     estimates.push_back(is_plain ? PredictCollective(op, device, tuning_)
                                  : PredictSync(op, device, tuning_));
-    estimates.back().host = LaunchTime(op, device, constants_);
+    Estimate& estimate = estimates.back();
+    estimate.host = LaunchTime(op, device, constants_);
+    estimate.slowdown = ComputeSlowdown(op, estimate.method, device);
   }
   return estimates;
 }

@@ -126,6 +126,10 @@ double PowerAtClockShare(const Device& device, double share) {
   return still + (device.power_w - still) * std::pow(share, kVoltageExponent);
 }
 
+double IssuedShare(Generation generation) {
+  return generation == Generation::kKepler ? 2.0 / 3 : 1;
+}
+
 double SustainedFraction(const Device& device) {
   if (device.sustained_fraction > 0) return device.sustained_fraction;
   const DType dtype = UsualFormat(device);
@@ -133,6 +137,13 @@ double SustainedFraction(const Device& device) {
   if (peak <= 0) return kReachedRate;
   const double rate = FlopPerClock(device, dtype) * ClocksWithPauses(device, dtype).at_once;
   return std::min(1.0, kReachedRate * rate / peak);
+}
+
+double ClockGain(const Device& device, double share) {
+  const double clock = ClocksOf(device, UsualFormat(device)).sustained;
+  if (!(clock > 0)) return 1;
+  const double raised = clock * std::pow(share, -1 / kVoltageExponent);
+  return std::min(device.boost_clock_hz, raised) / clock;
 }
 
 double SustainedClock(const Device& device) {

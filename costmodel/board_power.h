@@ -52,6 +52,11 @@ double PowerAtClockShare(const Device& device, double share);
 // clock, is rounded to that if it is near.
 double FlopPerClock(const Device& device, DType dtype);
 
+// Returns the share of the peak of fp32 units that instructions can be issued for: two thirds on
+// Kepler, whose four schedulers feed six groups of 32 lanes only if they find two independent
+// instructions in a warp (NVIDIA, "Kepler GK110", 2012), and all of it on other generations.
+double IssuedShare(Generation generation);
+
 // Returns the share of the dense 16-bit peak that the best GEMMs reach, in (0, 1]: the measured
 // one, or else that of short kernels at the clock which power allows.
 double SustainedFraction(const Device& device);
@@ -59,5 +64,10 @@ double SustainedFraction(const Device& device);
 // Returns the share of the boost clock at which the device computes in training, in 16 bits if it
 // has a rate for them, in (0, 1].
 double SustainedClock(const Device& device);
+
+// Returns by how much the clock in training, in 16 bits if the device has a rate for them, rises if
+// only this share of the multiprocessors computes; share in (0, 1]. It is 1 if power does not limit
+// the clock.
+double ClockGain(const Device& device, double share);
 
 }  // namespace stagecraft

@@ -113,6 +113,23 @@ TEST(BoardPowerTest, TheClockOfTrainingIsThatOfLongKernels) {
   EXPECT_NEAR(SustainedFraction(device), SustainedFraction(AsSampled(device)), 1e-12);
 }
 
+TEST(BoardPowerTest, FewerMultiprocessorsRunAtAHigherClock) {
+  const Device limited = GpuNamed("h100-sxm");
+  EXPECT_EQ(ClockGain(limited, 1), 1);
+  EXPECT_NEAR(ClockGain(limited, 0.8), std::pow(0.8, -1 / 2.25), 1e-12);
+  const double most = 1 / (SustainedClock(limited));
+  EXPECT_NEAR(ClockGain(limited, 0.1), most, 1e-12);  // the boost clock
+  Device free = limited;
+  free.power_w = 5000;
+  free.sustained_fraction = 0;
+  EXPECT_EQ(ClockGain(free, 0.5), 1);
+}
+
+TEST(BoardPowerTest, KeplerIssuesForTwoThirdsOfItsLanes) {
+  EXPECT_NEAR(IssuedShare(Generation::kKepler), 2.0 / 3, 1e-12);
+  EXPECT_EQ(IssuedShare(Generation::kPascal), 1);
+}
+
 // Published tables of the best GEMMs give 0.80 and 0.78.
 TEST(BoardPowerTest, TheDerivedShareIsNearWhatIsMeasured) {
   EXPECT_NEAR(SustainedFraction(GpuNamed("h100-sxm")), 0.80, 0.05);

@@ -29,6 +29,9 @@ struct Estimate {
   // does not run ahead of the device, the device waits for it.
   Duration host = {};
   CollectiveMethod method = {};  // of collectives only
+  // Of collectives: the share of its speed that compute on the same device loses while this runs,
+  // in [0, 1) (compute_slowdown.h).
+  double slowdown = 0;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 

@@ -81,6 +81,8 @@ enum class MemoryKind { kHbm, kGddr };
 const char* Name(MemoryKind kind);
 
 inline constexpr double kUsualExponentials = 16;
+// NCCL's own limit, which it reaches on fast links.
+inline constexpr int kUsualCollectiveBlocks = 32;
 
 struct Device {
   std::string id;    // "h100-sxm5-80gb"
@@ -100,6 +102,9 @@ struct Device {
   // Whether it computes without pauses, as in training, so that board power limits the clock of
   // short kernels, too (board_power.h).
   bool is_busy = true;
+  // The most blocks of threads of a kernel of NCCL (NCCL_MAX_CTAS), each of which keeps a
+  // multiprocessor from what computes beside it (compute_slowdown.h).
+  int collective_blocks = kUsualCollectiveBlocks;
   // The time that the host of this device needs to launch a kernel; zero if it launches recorded
   // graphs. Without a value, the cost model's constant for eager frameworks applies.
   std::optional<Duration> host_dispatch;

@@ -41,6 +41,7 @@ DeviceEntry EntryFromProto(const DeviceEntryProto& proto, const std::string& pla
   entry.fp32_flop_per_multiprocessor_clock = proto.fp32_flop_per_multiprocessor_clock();
   entry.pcie_generation = proto.pcie_generation();
   entry.scale_up = Bandwidth(proto.scale_up_bytes_per_s());
+  entry.blocks_peer_access = proto.blocks_peer_access();
   entry.sustained_source = proto.sustained_source();
   entry.provenance = proto.provenance();
   entry.sources.assign(proto.sources().begin(), proto.sources().end());

@@ -21,8 +21,11 @@ struct DeviceEntry {
   int fp16_flop_per_multiprocessor_clock = 0;
   // multiprocessors x boost clock x this = peak of vector units; 0: not known.
   int fp32_flop_per_multiprocessor_clock = 0;
-  int pcie_generation = 0;       // of its 16 lanes; 0: not known
-  Bandwidth scale_up;            // all links to other GPUs, one direction; zero: none known
+  int pcie_generation = 0;  // of its 16 lanes; 0: not known
+  Bandwidth scale_up;       // all links to other GPUs, one direction; zero: none known
+  // Whether its driver keeps other GPUs from its memory over PCIe: messages then pass through host
+  // memory.
+  bool blocks_peer_access = false;
   std::string sustained_source;  // what device.sustained_fraction rests on
   std::string provenance;
   std::vector<std::string> sources;

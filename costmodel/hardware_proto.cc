@@ -10,6 +10,8 @@
 namespace stagecraft {
 namespace {
 
+constexpr int kMostCollectiveBlocks = 64;
+
 // Formats numbers in errors as they would look in JSON.
 template <typename Number>
 std::string Text(Number number) {
@@ -158,6 +160,10 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   device.clock_share =
       proto.clock_share() == 0 ? 1 : check.Within("clock_share", proto.clock_share(), 0.1, 1.0);
   device.is_busy = !proto.pauses();
+  if (proto.has_collective_blocks()) {
+    device.collective_blocks =
+        check.Within("collective_blocks", proto.collective_blocks(), 0, kMostCollectiveBlocks);
+  }
   if (proto.has_host_dispatch_ns()) {
     const auto latency = static_cast<double>(proto.host_dispatch_ns());
     check.Physical("host_dispatch_ns", latency, LatencyRange());
@@ -212,6 +218,7 @@ DeviceProto ToProto(const Device& device) {
   proto.set_sustained_fraction(device.sustained_fraction);
   proto.set_clock_share(device.clock_share);
   proto.set_pauses(!device.is_busy);
+  proto.set_collective_blocks(device.collective_blocks);
   if (device.host_dispatch) proto.set_host_dispatch_ns(device.host_dispatch->ns());
   proto.set_memory_bytes(device.memory.count());
   proto.set_memory_bandwidth_bytes_per_s(device.memory_bandwidth.bytes_per_s());

@@ -32,7 +32,8 @@ double SustainedRate(const Op& op, const Device& device) {
   const double peak = device.Peak(op.dtype).flop_per_s();
   CHECK(peak > 0);
   // The fp32 units reach their datasheet peak: 14.01 of 14.13 TFLOP/s on a V100 PCIe.
-  const double reached = op.dtype == DType::kFp32 ? peak : peak * SustainedFraction(device);
+  const double reached = op.dtype == DType::kFp32 ? peak * IssuedShare(device.generation)
+                                                  : peak * SustainedFraction(device);
   const PoweredClocks sampled = ClocksWithPauses(device, op.dtype);
   const double clock = device.is_busy ? sampled.sustained : sampled.at_once;
   // A device without a clock keeps its rates.
@@ -45,7 +46,10 @@ double GemmComputeSeconds(const Op& op, const Device& device, const KernelConsta
   const TileCosts costs = {on_fp32_units ? constants.fp32_edge : constants.tensor_edge,
                            on_fp32_units ? 0 : constants.k_fill, constants.wave_loss,
                            constants.split.seconds()};
-  return TiledSeconds(ProductOf(op), costs, SustainedRate(op, device), device.multiprocessors);
+  const bool gathers = op.kind == OpKind::kConvolution && !on_fp32_units;
+  const double share = gathers ? kTensorConvolutionShare : 1;
+  return TiledSeconds(ProductOf(op), costs, share * SustainedRate(op, device),
+                      device.multiprocessors);
 }
 
 double AttentionComputeSeconds(const Op& op, const Device& device,
@@ -142,7 +146,7 @@ Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants
 Duration LaunchTime(const Op& op, const Device& device, const KernelConstants& constants) {
   if (device.generation == Generation::kHost) return Duration();
   const Duration dispatch = device.host_dispatch.value_or(constants.host_dispatch);
-  if (IsCollective(op.kind)) return op.fabric.ranks > 1 ? dispatch : Duration();
+  if (IsCollective(op.kind) && op.fabric.ranks <= 1) return Duration();
   return op.kernels * dispatch;
 }
 

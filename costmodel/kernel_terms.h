@@ -14,6 +14,11 @@ namespace stagecraft {
 // GEMMs).
 inline constexpr double kKernelStartSeconds = 3e-6;
 
+// What convolutions reach of the rate of a GEMM of their size on tensor cores, because they gather
+// windows and change layouts. No sample of ours has one: fitted on published training steps of
+// networks of images in 16 bits and TF32 (docs/cost-model.md).
+inline constexpr double kTensorConvolutionShare = 0.5;
+
 // Bytes that a multiprocessor reads from L2 per clock, at most, on Volta and later (Jia et al.,
 // "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018).
 inline constexpr double kL2BytesPerClock = 64;

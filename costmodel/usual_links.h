@@ -4,6 +4,7 @@
 #pragma once
 
 #include "costmodel/check.h"
+#include "costmodel/link.h"
 #include "costmodel/units.h"
 
 namespace stagecraft {
@@ -18,6 +19,11 @@ constexpr Bandwidth PcieBandwidth(int generation) {
   constexpr double kRaw[] = {4e9, 8e9, 15.75e9, 31.5e9, 63e9, 126e9};
   return Bandwidth(kRaw[generation - 1]);
 }
+
+// What joins GPUs that cannot reach the memory of each other over PCIe: a message goes down to host
+// memory over one link and up again over another. The rate is that of a PCIe 3 link with newer GPUs
+// as well, because the host's copies are the bottleneck.
+inline Link LinkThroughHost() { return {LinkKind::kHost, kPcieLatency, PcieBandwidth(3)}; }
 
 // Networks are sold by the Gbit/s.
 inline constexpr double kBytesPerGbit = 1e9 / 8;

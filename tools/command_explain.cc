@@ -10,6 +10,7 @@
 #include "costmodel/check.h"
 #include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
+#include "sim/step/mechanism.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
@@ -103,8 +104,8 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   job.network = flags.network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = flags.cost_model.Load();
   for (const std::string& file : flags.cost_model.files()) job.files.push_back(file);
-  SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
-                                    {.unfold = flags.unfold, .network = job.network});
+  const SimulationOptions options = {.unfold = flags.unfold, .network = job.network};
+  SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model, options);
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
   for (std::string& note : flags.cost_model.NotesOnNetworks(job.cluster)) {
     job.warnings.push_back(std::move(note));
@@ -115,7 +116,10 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
     job.warnings.push_back(std::move(warning));
   }
+  std::vector<MechanismTime> mechanisms = MeasureMechanisms(
+      job.plan, job.workload, job.cluster, *model, step.evaluation.step_time, options);
   Explanation explanation = Explain(std::move(job), std::move(step));
+  explanation.mechanisms = std::move(mechanisms);
   explanation.label = plan;
   explanation.cost_model = flags.cost_model.name();
   return explanation;

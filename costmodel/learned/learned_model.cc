@@ -9,6 +9,7 @@
 #include <map>
 
 #include "costmodel/check.h"
+#include "costmodel/compute_slowdown.h"
 #include "costmodel/embedded_nccl_tuning.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/kernel_model.h"
@@ -134,6 +135,7 @@ std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,
     Estimate& estimate = estimates[collective_at[i]];
     estimate = measured[i].estimate;
     estimate.host = LaunchTime(collectives[i], device);
+    estimate.slowdown = ComputeSlowdown(collectives[i], estimate.method, device);
   }
   for (const auto& [model, indices] : by_model) {
     std::vector<Op> own;

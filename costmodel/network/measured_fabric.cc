@@ -21,9 +21,6 @@ constexpr int kGh200Peers = 3;  // four GPUs, a third of the links to each of th
 
 Link Nvlink(Bandwidth bandwidth) { return {LinkKind::kNvlink, kNvlinkLatency, bandwidth}; }
 Link Pcie(int generation) { return {LinkKind::kPcie, kPcieLatency, PcieBandwidth(generation)}; }
-// A message goes down to host memory over one PCIe 3 link and up again over another. The rate is
-// the same with newer GPUs, because the host's copies are the bottleneck.
-Link ThroughHost() { return {LinkKind::kHost, kPcieLatency, PcieBandwidth(3)}; }
 
 // Returns how many NVLinks join a pair of V100 SXM. Each of their nodes is a hybrid cube mesh,
 // whose best pair has two links: this is assumed if nothing else is known about the pair.
@@ -59,10 +56,10 @@ std::optional<Link> Intra(const MeasuredGroup& group) {
   }
   if (gpu.starts_with("a100-pcie")) return is_pair ? Nvlink(kNvlink3) : Pcie(4);
   if (gpu.starts_with("h100-nvl")) return is_pair ? Nvlink(kNvlink3) : Pcie(5);
-  if (gpu.starts_with("rtx3090")) return is_pair ? Nvlink(kRtx3090Bridge) : ThroughHost();
+  if (gpu.starts_with("rtx3090")) return is_pair ? Nvlink(kRtx3090Bridge) : LinkThroughHost();
   // The table says "its path is not NVLink", at 4 GB/s.
   if (gpu.starts_with("a40") || gpu.starts_with("rtx2080") || gpu.starts_with("titanrtx")) {
-    return ThroughHost();
+    return LinkThroughHost();
   }
   return std::nullopt;
 }

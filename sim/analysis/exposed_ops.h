@@ -7,6 +7,7 @@
 
 #include "costmodel/cost_model.h"
 #include "costmodel/units.h"
+#include "sim/engine/bound_costs.h"
 #include "sim/schedule/schedule.h"
 
 namespace stagecraft {
@@ -23,7 +24,7 @@ void ForEachExposed(const Schedule& schedule, OpSequenceId op_sequence,
     while ((flags[last] & kOverlapsNext) != 0 && last + 1 < ops.size()) ++last;
     Duration covered;
     for (size_t k = last + 1; k-- > i;) {
-      const Duration time = estimates[ops[k]].time;
+      const Duration time = TimeBesideOthers(schedule, op_sequence, estimates, k);
       if (time <= covered) continue;
       visit(k, time - covered);
       covered = time;

@@ -43,7 +43,7 @@ NodeType AssumedNode(const DeviceEntry& entry) {
                 NetworkKind::kInfiniband};
   } else {
     type.wiring = Wiring::kPcie;
-    type.intra = port;
+    type.intra = entry.blocks_peer_access ? LinkThroughHost() : port;
     type.nics = 1;
     type.nic = {LinkKind::kNetwork, UsualLatency(NetworkKind::kEthernet), Bandwidth(12.5e9),
                 NetworkKind::kEthernet};

@@ -64,6 +64,10 @@ TEST(NodeCatalogueTest, LinksAreThoseOfTheGpus) {
     if (type.intra.kind == LinkKind::kPcie) {
       EXPECT_EQ(type.intra.bandwidth, PcieBandwidth(gpu.pcie_generation));
       EXPECT_EQ(type.intra.latency, kPcieLatency);
+      EXPECT_FALSE(gpu.blocks_peer_access) << type.id;
+    } else if (type.intra.kind == LinkKind::kHost) {
+      EXPECT_TRUE(gpu.blocks_peer_access) << type.id;
+      EXPECT_EQ(type.intra, LinkThroughHost()) << type.id;
     } else if (gpu.scale_up.bytes_per_s() > 0) {
       EXPECT_EQ(type.intra.bandwidth, gpu.scale_up) << type.id;
       EXPECT_EQ(type.intra.latency, kNvlinkLatency) << type.id;
@@ -95,7 +99,9 @@ TEST(NodeCatalogueTest, HasEveryNodeOfTheSharedCatalogue) {
     if (type.id == "frontier-node") continue;  // no one number says how it is wired
     const Bandwidth pcie = PcieBandwidth(static_cast<int>(Number(row, "host_pcie_gen")));
     if (type.wiring == Wiring::kPcie) {
-      EXPECT_EQ(type.intra.bandwidth, pcie) << type.id;
+      const bool is_through_host = type.intra.kind == LinkKind::kHost;
+      EXPECT_EQ(type.intra.bandwidth, is_through_host ? LinkThroughHost().bandwidth : pcie)
+          << type.id;
       continue;
     }
     EXPECT_EQ(type.fallback.bandwidth, pcie) << type.id;

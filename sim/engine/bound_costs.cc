@@ -18,7 +18,8 @@ Duration EndOfOpSequence(const Schedule& schedule, OpSequenceId op_sequence,
   for (size_t i = 0; i < ops.size(); ++i) {
     const Estimate& estimate = estimates[ops[i]];
     if (waits_for_host) launched += estimate.host;
-    last = std::max(last, std::max(free, launched) + estimate.time);
+    const Duration time = TimeBesideOthers(schedule, op_sequence, estimates, i);
+    last = std::max(last, std::max(free, launched) + time);
     const bool overlaps_next = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
     if (!overlaps_next) free = last;
   }
@@ -46,6 +47,23 @@ void CheckStepTime(Duration time, const Cluster& cluster) {
   throw InputError(cluster.name() +
                    ": the step would take more than 100 years, want faster devices and links or "
                    "less work");
+}
+
+Duration TimeBesideOthers(const Schedule& schedule, OpSequenceId op_sequence,
+                          std::span<const Estimate> estimates, size_t index) {
+  const auto ops = schedule.ops(op_sequence);
+  const auto flags = schedule.flags(op_sequence);
+  const Duration alone = estimates[ops[index]].time;
+  if (index == 0 || (flags[index - 1] & kOverlapsNext) == 0) return alone;
+  if (IsCollective(schedule.op(ops[index]).kind)) return alone;
+  double lost = 0;
+  for (size_t i = index; i > 0 && (flags[i - 1] & kOverlapsNext) != 0; --i) {
+    const Estimate& beside = estimates[ops[i - 1]];
+    if (beside.slowdown == 0) continue;
+    const double whole = alone.seconds() / (1 - beside.slowdown);  // if it runs that long
+    lost += beside.slowdown * std::min(beside.time.seconds(), whole);
+  }
+  return alone + Duration::Seconds(lost);
 }
 
 OpSequenceTimes TimesOf(const Schedule& schedule, OpSequenceId op_sequence,

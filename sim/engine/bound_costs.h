@@ -22,6 +22,11 @@ struct OpSequenceTimes {
   Duration FromIdle() const { return lead + device; }
 };
 
+// Returns how long the op at `index` of an op sequence takes if the collectives that overlap it
+// slow it down for as long as they run (Estimate::slowdown).
+Duration TimeBesideOthers(const Schedule& schedule, OpSequenceId op_sequence,
+                          std::span<const Estimate> estimates, size_t index);
+
 // Ops run one after another; an op that overlaps the next starts with it, and both have ended
 // before the op after that starts.
 OpSequenceTimes TimesOf(const Schedule& schedule, OpSequenceId op_sequence,

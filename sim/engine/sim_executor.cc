@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "sim/engine/compute_sharing.h"
 #include "sim/engine/interface_sharing.h"
 #include "sim/engine/memory_sharing.h"
 #include "sim/engine/traffic_binding.h"
@@ -80,6 +81,9 @@ std::vector<Replay> SimExecutor::ReplayModel(const Schedule& schedule,
   replay(TaskDurations(schedule, costs_));
   const Replay& alone = replays[0];
   std::vector<Duration> shared = ShareInterfaces(schedule, alone.timeline, costs_, alone.durations);
+  std::vector<Duration> slowed = SlowCompute(schedule, alone.timeline, costs_,
+                                             shared.empty() ? alone.durations : shared);
+  if (!slowed.empty()) shared = std::move(slowed);
   if (!shared.empty()) replay(std::move(shared));
   shared =
       ShareMemory(schedule, replays.back().timeline, costs_, cluster_, replays.back().durations);
@@ -99,8 +103,11 @@ Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch>
   const std::vector<Duration> alone = TaskDurations(schedule, costs_);
   try {
     Timeline timeline = run(alone);
-    const std::vector<Duration> shared = ShareMemory(schedule, timeline, costs_, cluster_, alone);
-    return shared.empty() ? std::move(timeline) : run(shared);
+    const std::vector<Duration> slowed = SlowCompute(schedule, timeline, costs_, alone);
+    const std::vector<Duration> shared = ShareMemory(schedule, timeline, costs_, cluster_,
+                                                     slowed.empty() ? alone : slowed);
+    if (!shared.empty()) return run(shared);
+    return slowed.empty() ? std::move(timeline) : run(slowed);
   } catch (const DeadlockError&) {
     for (const LinkChange& change : network_.changes) {
       if (change.rate > 0 || traffic_->network().Rates(change.link).empty()) continue;

@@ -108,4 +108,10 @@ OpSequenceId OpSequenceTable::SingleOp(const Op& op) {
   return entry->second;
 }
 
+OpSequenceId OpSequenceTable::OpSequenceOf(const std::vector<Op>& ops) {
+  std::vector<OpId> ids;
+  for (const Op& op : ops) ids.push_back(InternOp(op));
+  return builder_.AddOpSequence(ids);
+}
+
 }  // namespace stagecraft

@@ -29,6 +29,8 @@ class OpSequenceTable {
   OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase, bool paired = false);
   // Returns an op sequence of one op.
   OpSequenceId SingleOp(const Op& op);
+  // Adds an op sequence of ops that run one after another.
+  OpSequenceId OpSequenceOf(const std::vector<Op>& ops);
 
  private:
   struct Sequence {

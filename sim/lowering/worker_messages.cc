@@ -1,5 +1,6 @@
 #include "sim/lowering/worker_messages.h"
 
+#include "costmodel/divide.h"
 #include "costmodel/hash.h"
 #include "sim/lowering/exchange_devices.h"
 #include "sim/shard/shard.h"
@@ -23,9 +24,20 @@ OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int 
   if (!is_new) return entry->second;
   const Fabric& fabric = context_.placed.Messages(context_.plan, sender.stage, sender.replica,
                                                   receiver.stage, receiver.replica)[device];
-  const Bytes bytes =
-      BoundaryBytes(context_.workload.layer(layer), context_.op_sequences.shard(sender.shard));
-  entry->second = context_.op_sequences.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
+  const ShardSpec& shard = context_.op_sequences.shard(sender.shard);
+  const ShardSpec& other = context_.op_sequences.shard(receiver.shard);
+  const Bytes bytes = BoundaryBytes(context_.workload.layer(layer), shard);
+  const bool is_scattered = context_.plan.framework.scatters_messages && shard.tensor > 1 &&
+                            shard.tensor == other.tensor && !shard.sequence_parallel;
+  if (!is_scattered) {
+    entry->second =
+        context_.op_sequences.SingleOp(Op::Collective(OpKind::kSendRecv, bytes, fabric));
+    return entry->second;
+  }
+  const Bytes part = Bytes(DivideUp(bytes.count(), shard.tensor));
+  entry->second = context_.op_sequences.OpSequenceOf(
+      {Op::Collective(OpKind::kSendRecv, part, fabric),
+       Op::Collective(OpKind::kAllGather, bytes, other.tensor_fabric)});
   return entry->second;
 }
 

@@ -35,6 +35,12 @@ struct Framework {
   // Whether the GEMM of a weight gradient does not add it to those of earlier micro-batches itself:
   // a kernel then reads the new gradient, and reads and writes the sum.
   bool adds_gradients_apart = false;
+  // Whether each rank of a tensor-parallel group sends only its part of an activation to the next
+  // stage, where the group gathers the parts (Narayanan et al., 2021, section 4.1). Otherwise every
+  // rank sends all of it. With sequence parallelism each has only its part anyway.
+  bool scatters_messages = false;
+  // Whether adding up gradients moves memory at all. If not, they cost what it takes to write them.
+  bool sums_gradients = true;
   friend bool operator==(const Framework&, const Framework&) = default;
 };
 

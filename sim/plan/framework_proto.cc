@@ -21,6 +21,8 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
   framework.parameter_exchange = EnumFromProto(
       proto.parameter_exchange(), ParameterExchange::kGather, "parameter_exchange", place);
   framework.adds_gradients_apart = proto.adds_gradients_apart();
+  framework.scatters_messages = proto.scatters_messages();
+  framework.sums_gradients = !proto.overwrites_gradients();
   return framework;
 }
 
@@ -32,6 +34,8 @@ FrameworkProto FrameworkToProto(const Framework& framework) {
   proto.set_parameter_exchange(
       EnumToProto<FrameworkProto::ParameterExchange>(framework.parameter_exchange));
   proto.set_adds_gradients_apart(framework.adds_gradients_apart);
+  proto.set_scatters_messages(framework.scatters_messages);
+  proto.set_overwrites_gradients(!framework.sums_gradients);
   return proto;
 }
 

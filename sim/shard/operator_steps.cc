@@ -193,8 +193,12 @@ class Emitter {
     const int64_t rows = OwnRows();
     const int64_t elements = spec_.micro_batch * o_.input_elements / spec_.context +
                              rows * o_.out_features + o_.parameters;
+    // Vector units take the algorithm with the fewest multiplications.
+    const bool saves = spec_.precision == DType::kFp32 && SuitsWinograd(o_);
+    const double k = static_cast<double>(o_.in_features) / (saves ? kWinogradSaving : 1);
     Add(Op::Convolution(spec_.precision, o_.groups, rows, DivideUp(o_.out_features, o_.groups),
-                        o_.in_features, Bytes(elements * spec_.ElementBytes())),
+                        std::max<int64_t>(1, std::llround(k)),
+                        Bytes(elements * spec_.ElementBytes())),
         flags);
   }
 

@@ -124,7 +124,7 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.attention_kernel = plan.attention_kernel;
   spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
   if (!workload.lists_kernels) spec.elementwise_traffic = plan.framework.elementwise_traffic;
-  spec.gradient_bytes = plan.gradient_bytes;
+  if (plan.framework.sums_gradients) spec.gradient_bytes = plan.gradient_bytes;
   spec.adds_gradients_apart = plan.framework.adds_gradients_apart;
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;

@@ -24,6 +24,21 @@ double WideShare(const Workload& workload, int64_t sequence) {
   return all > 0 ? wide.TrainingFlopsPerToken(sequence).count() / all : 0;
 }
 
+// The share of a step's FLOPs that Winograd's algorithm saves.
+double SavedShare(const Workload& workload, int64_t sequence) {
+  Workload saved;
+  saved.layers = workload.layers;
+  for (const LayerKind& kind : workload.kinds) {
+    LayerKind& kept = saved.kinds.emplace_back();
+    for (const Operator& op : kind.operators) {
+      if (SuitsWinograd(op)) kept.operators.Add(op);
+    }
+  }
+  const double all = workload.TrainingFlopsPerToken(sequence).count();
+  if (!(all > 0)) return 0;
+  return (1 - 1 / kWinogradSaving) * saved.TrainingFlopsPerToken(sequence).count() / all;
+}
+
 // FLOP/s of all devices together in the slower of a plan's two formats, and by which factor, at
 // most, a device is faster in the other one.
 struct Peaks {
@@ -55,7 +70,8 @@ PeakShare PeakShareOf(const Evaluation& evaluation, const Plan& plan, const Work
   const double in_slow =
       IsCast(plan.precision) ? model * WideShare(workload, plan.sequence) : model;
   const double available = peaks.slow * evaluation.step_time.seconds();
-  const double of_model = in_slow + (model - in_slow) / peaks.ratio;
+  const double saved = plan.precision == DType::kFp32 ? SavedShare(workload, plan.sequence) : 0;
+  const double of_model = (1 - saved) * in_slow + (model - in_slow) / peaks.ratio;
   return {of_model / available, (of_model + recomputed / peaks.ratio) / available};
 }
 

@@ -10,8 +10,9 @@ namespace stagecraft {
 
 // The share of what the devices of the plan could compute at their peak rates, where each GEMM is
 // compared with the peak of the format in which it runs: 8-bit training runs attention in 16 bits.
+// Multiplications that Winograd's algorithm saves do not count.
 // No step reaches more than 1. Equal to Evaluation::mfu() and hfu() except in 8-bit training, where
-// these compare everything with the 16-bit peak.
+// these compare everything with the 16-bit peak, and for 32-bit convolutions.
 struct PeakShare {
   double model = 0;     // of model_flops
   double hardware = 0;  // of hardware_flops; recomputed ones count at the fastest format

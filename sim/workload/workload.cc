@@ -40,6 +40,16 @@ void InsertSorted(std::vector<size_t>& sorted, size_t value) {
 
 }  // namespace
 
+bool SuitsWinograd(const Operator& op) {
+  if (op.kind != OperatorKind::kConvolution || op.groups != 1 || op.input_elements == 0) {
+    return false;
+  }
+  const double products = static_cast<double>(op.in_features) * static_cast<double>(op.positions);
+  // At the edges of an image without padding there are fewer.
+  const double windows = products / static_cast<double>(op.input_elements);
+  return windows > 8 && windows <= 9;
+}
+
 size_t OperatorGraph::Add(Operator op) {
   operators_.push_back(std::move(op));
   producers_.emplace_back();

@@ -37,6 +37,17 @@ void PlanFlags::RegisterJob(Flags& flags) {
        "0 to 100000", "as the cluster says, or 75"});
 }
 
+void PlanFlags::RegisterMechanisms(Flags& flags) {
+  Args names;
+  for (const Mechanism mechanism : AllMechanisms()) names.emplace_back(Name(mechanism));
+  flags.In(FlagTopic::kCostModel)
+      .Add("--without", without_,
+           {"<name>[,<name>]...",
+            "Leave mechanisms out of the prediction; explain says what each contributes."})
+      .SplitAtCommas()
+      .Suggest(std::move(names));
+}
+
 void PlanFlags::RegisterAttention(Flags& flags) {
   attention_option_ =
       flags.In(FlagTopic::kNetwork)
@@ -89,6 +100,7 @@ void PlanFlags::Register(Flags& flags) {
   const std::vector<Flag> sync = sync_.Register(flags);
   degree_options_.insert(degree_options_.end(), sync.begin(), sync.end());
   RegisterAttention(flags);
+  RegisterMechanisms(flags);
 }
 
 void PlanFlags::RegisterDegrees(Flags& flags) {
@@ -158,9 +170,9 @@ void PlanFlags::RegisterRecomputation(Flags& flags) {
       {"<name>",
        "Activations that the backward computes again: none, the scores of unfused attention "
        "(selective), blocks but for every second GEMM and fused attention (operators), or whole "
-       "blocks (full).",
+       "blocks (full); least: the first of none, selective and full that fits into memory.",
        "", "selective"})
-      .Suggest({"none", "selective", "operators", "full"})
+      .Suggest({"none", "selective", "operators", "full", "least"})
       .Common();
   Add(group, "--recompute-num-layers", degrees_.recompute_choice.counts,
       {"<n,...>",
@@ -269,6 +281,12 @@ void PlanFlags::RegisterFramework(Flags& flags) {
        "layer that comes first has computed.",
        "", "pre"})
       .Suggest({"pre", "post"});
+  Add(group, "--scatter-messages,!--no-scatter-messages", degrees_.framework.scatters_messages,
+      {"",
+       "Without sequence parallelism: each rank of a tensor-parallel group sends only its part of "
+       "an "
+       "activation to the next stage, which gathers the parts.",
+       "", "as the stack does, else off"});
   Add(group, "--param-exchange", parameter_exchange_,
       {"<name>",
        "With --zero 1 or 2: ranks hand on what they updated by one gather, or by broadcasts, one "

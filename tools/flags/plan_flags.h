@@ -11,6 +11,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/plan/plan.h"
+#include "sim/step/mechanism.h"
 #include "sim/workload/workload.h"
 #include "tools/flags/pipeline_schedule_flags.h"
 #include "tools/flags/planned_job.h"
@@ -47,6 +48,7 @@ class PlanFlags {
 
  private:
   void RegisterJob(Flags& flags);
+  void RegisterMechanisms(Flags& flags);
   void RegisterAttention(Flags& flags);
   void RegisterDegrees(Flags& flags);
   void RegisterBatch(Flags& flags);
@@ -70,12 +72,19 @@ class PlanFlags {
   PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;
   void TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used);
   Cluster LoadCluster() const;
+  // Throws InputError for an unknown mechanism.
+  std::vector<Mechanism> SwitchedOff() const;
   std::vector<std::string> NotesOnCluster() const;
   Workload LoadNetwork(const Cluster& cluster) const;
+  // Returns the plan with the first of none, selective and full with which every stage fits into
+  // its device, or else with full; sets `note` to a sentence about it.
+  Plan LeastRecomputation(PlanDegrees degrees, const Workload& workload, const Cluster& cluster,
+                          std::string* note) const;
   bool IsGiven(const std::string& flag) const;
 
   std::string model_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
+  std::vector<std::string> without_;                // words of mechanisms
   std::function<Cluster()> usual_cluster_;          // empty: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;

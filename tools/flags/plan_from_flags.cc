@@ -1,6 +1,7 @@
 // PlanFlags::Degrees(), Build() and BuildGiven(): the job that the flags ask for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "proto/plan.pb.h"
 #include "sim/cluster/cluster_notes.h"
 #include "sim/cluster/cluster_spec.h"
+#include "sim/memory/stage_memory.h"
 #include "sim/plan/attention_choice.h"
 #include "sim/plan/host_offload.h"
 #include "sim/plan/plan_proto.h"
@@ -23,6 +25,8 @@
 
 namespace stagecraft {
 namespace {
+
+constexpr const char* kLeastRecomputation = "least";
 
 template <typename T>
 T Choose(const std::string& flag, const std::string& value,
@@ -43,6 +47,13 @@ Enum ChooseNamed(const std::string& flag, const std::string& value,
   std::vector<std::pair<std::string, Enum>> named;
   for (const Enum choice : choices) named.emplace_back(Name(choice), choice);
   return Choose<Enum>(flag, value, named);
+}
+
+Mechanism ChooseMechanism(const std::string& value) {
+  std::vector<std::pair<std::string, Mechanism>> choices;
+  for (const Mechanism mechanism : AllMechanisms())
+    choices.emplace_back(Name(mechanism), mechanism);
+  return Choose<Mechanism>("--without", value, choices);
 }
 
 AttentionChoice ChooseAttention(const std::string& value) {
@@ -123,9 +134,12 @@ PlanDegrees PlanFlags::Degrees() const {
   degrees.precision = ChooseNamed(
       "--precision", precision_,
       {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8, DType::kNvfp4});
-  degrees.recompute = ChooseNamed(
-      "--recompute", recompute_,
-      {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kOperators});
+  degrees.recompute = Choose<Recompute>("--recompute", recompute_,
+                                        {{Name(Recompute::kNone), Recompute::kNone},
+                                         {Name(Recompute::kSelective), Recompute::kSelective},
+                                         {Name(Recompute::kFull), Recompute::kFull},
+                                         {Name(Recompute::kOperators), Recompute::kOperators},
+                                         {kLeastRecomputation, Recompute::kNone}});
   degrees.recompute_choice.method = Choose<RecomputeChoice::Method>(
       "--recompute-method", recompute_method_,
       {{"block", RecomputeChoice::Method::kBlock}, {"uniform", RecomputeChoice::Method::kUniform}});
@@ -189,10 +203,20 @@ Cluster PlanFlags::LoadCluster() const {
   const auto dispatch = Given("--host-dispatch", host_dispatch_us_, 0, 1e5);
   const auto clock = Given("--clock", clock_, 0.1, 1);
   Cluster cluster = cluster_.empty() && usual_cluster_ ? usual_cluster_() : ParseCluster(cluster_);
-  return cluster.WithDevices([&](Device& device) {
+  cluster = cluster.WithDevices([&](Device& device) {
     if (dispatch) device.host_dispatch = Duration::RoundedNanoseconds(*dispatch * 1e3);
     if (clock) device.clock_share = *clock;
   });
+  for (const Mechanism mechanism : SwitchedOff()) cluster = Without(mechanism, cluster);
+  return cluster;
+}
+
+std::vector<Mechanism> PlanFlags::SwitchedOff() const {
+  std::vector<Mechanism> mechanisms;
+  for (const std::string& word : without_) {
+    mechanisms.push_back(ChooseMechanism(word));
+  }
+  return mechanisms;
 }
 
 std::vector<std::string> PlanFlags::NotesOnCluster() const {
@@ -214,6 +238,23 @@ std::vector<std::string> PlanFlags::InputFiles() const {
   return files;
 }
 
+Plan PlanFlags::LeastRecomputation(PlanDegrees degrees, const Workload& workload,
+                                   const Cluster& cluster, std::string* note) const {
+  for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
+    degrees.recompute = recompute;
+    Plan plan = MakePlan(degrees, workload, cluster);
+    const std::vector<StageMemory> memory = EstimateMemory(plan, workload, cluster);
+    const bool fits = std::all_of(memory.begin(), memory.end(),
+                                  [](const StageMemory& stage) { return stage.fits(); });
+    if (!fits && recompute != Recompute::kFull) continue;
+    const char* const why =
+        fits ? "the least with which the memory suffices" : "the memory does not suffice with any";
+    *note = fmt::format("recomputation {}: {}", Name(recompute), why);
+    return plan;
+  }
+  return {};
+}
+
 PlannedJob PlanFlags::Build() const {
   if (stack_.empty() && !software_date_.empty()) {
     throw InputError("--software-date: got \"" + software_date_ + "\", want it with --stack only");
@@ -228,6 +269,7 @@ PlannedJob PlanFlags::Build() const {
   Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   Plan plan;
+  std::string note;  // on a choice that was made for the user
   if (!plan_file_.empty()) {
     for (const Flag& flag : degree_options_) {
       if (!flag.is_given()) continue;
@@ -243,9 +285,12 @@ PlannedJob PlanFlags::Build() const {
   } else {
     PlanDegrees degrees = DegreesFor(workload);
     schedule_.Apply(degrees);
-    plan = MakePlan(degrees, workload, cluster);
+    plan = recompute_ == kLeastRecomputation ? LeastRecomputation(degrees, workload, cluster, &note)
+                                             : MakePlan(degrees, workload, cluster);
   }
+  for (const Mechanism mechanism : SwitchedOff()) plan = Without(mechanism, std::move(plan));
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
+  if (!note.empty()) warnings.push_back(std::move(note));
   for (std::string& note : NotesOnCluster()) warnings.push_back(std::move(note));
   return {std::move(workload),
           std::move(cluster),

@@ -102,6 +102,8 @@ PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
        stack.framework.parameter_exchange);
   take("adds_gradients_apart", "", framework.adds_gradients_apart,
        stack.framework.adds_gradients_apart);
+  take("scatters_messages", "--scatter-messages", framework.scatters_messages,
+       stack.framework.scatters_messages);
   if (IsDecoder(model_)) {
     take("vocabulary_multiple", "--vocabulary-multiple", flags.vocabulary_multiple_,
          stack.vocabulary_multiple);

@@ -79,6 +79,18 @@ Json StagesToJson(const Explanation& explanation) {
   return stages;
 }
 
+Json MechanismsToJson(const Explanation& explanation) {
+  Json mechanisms = Json::array();
+  const double step = explanation.step.evaluation.step_time.seconds();
+  for (const MechanismTime& time : explanation.mechanisms) {
+    mechanisms.push_back({{"name", Name(time.mechanism)},
+                          {"meaning", Meaning(time.mechanism)},
+                          {"time_ms", time.saved.ms()},
+                          {"share", step > 0 ? time.saved.seconds() / step : 0}});
+  }
+  return mechanisms;
+}
+
 }  // namespace
 
 Explanation Explain(PlannedJob job, SimulatedStep step) {
@@ -145,6 +157,7 @@ nlohmann::ordered_json ToJson(const Explanation& explanation) {
   json["device_time_ms"] = PartsToJson(DeviceParts(explanation));
   json["stages"] = StagesToJson(explanation);
   json["waits"] = WaitsToJson(explanation);
+  json["mechanisms"] = MechanismsToJson(explanation);
   return json;
 }
 

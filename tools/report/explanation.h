@@ -8,6 +8,7 @@
 #include "sim/analysis/bubble.h"
 #include "sim/analysis/critical_path.h"
 #include "sim/step/evaluation.h"
+#include "sim/step/mechanism.h"
 #include "tools/flags/planned_job.h"
 #include "tools/report/step_report.h"
 
@@ -20,6 +21,7 @@ struct Explanation {
   SimulatedStep step;
   std::vector<PathSegment> path;
   Bubble bubble;
+  std::vector<MechanismTime> mechanisms = {};  // what each contributes, the largest first
 };
 
 // Costs as much as FindCriticalPath() and FindBubble() together.

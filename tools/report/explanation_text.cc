@@ -131,6 +131,15 @@ void PrintWaits(const Explanation& explanation, Duration step, std::ostream& out
   if (shown == 0) fmt::print(out, "  none takes a thousandth of the step\n");
 }
 
+void PrintMechanisms(const Explanation& explanation, Duration step, std::ostream& out) {
+  if (explanation.mechanisms.empty()) return;
+  fmt::print(out, "\nwhat the step would save without one of these (--without)\n");
+  for (const MechanismTime& time : explanation.mechanisms) {
+    fmt::print(out, "  {:<18} {:>10} ms {:>8}  {}\n", Name(time.mechanism), Ms(time.saved),
+               Percent(time.saved, step), Meaning(time.mechanism));
+  }
+}
+
 }  // namespace
 
 void PrintExplanation(const Explanation& explanation, std::ostream& out) {
@@ -146,6 +155,7 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   PrintDevices(explanation, step, out);
   PrintStages(explanation, out);
   PrintWaits(explanation, step, out);
+  PrintMechanisms(explanation, step, out);
   const StageMemory& memory = TightestStage(explanation);
   fmt::print(out, "\npeak memory on stage {}: {:.2f} of {:.2f} GiB, {}\n", memory.stage,
              memory.Peak().gib(), memory.capacity.gib(), evaluation.fits ? "fits" : "does not fit");

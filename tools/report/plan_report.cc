@@ -146,6 +146,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"backward_prefetch", Name(plan.framework.backward_prefetch)},
                {"param_exchange", Name(plan.framework.parameter_exchange)},
                {"adds_gradients_apart", plan.framework.adds_gradients_apart},
+               {"scatter_messages", plan.framework.scatters_messages},
                {"expert_imbalance", plan.expert_imbalance},
                {"sequence_parallel", plan.sequence_parallel},
                {"precision", Name(plan.precision)},

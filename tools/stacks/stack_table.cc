@@ -152,6 +152,7 @@ Framework FrameworkOf(const StackProto& proto) {
     framework.parameter_exchange = ParameterExchange::kBroadcasts;
   }
   framework.adds_gradients_apart = proto.adds_gradients_apart();
+  framework.scatters_messages = proto.scatters_messages();
   return framework;
 }
 

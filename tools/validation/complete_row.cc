@@ -284,6 +284,8 @@ class Completion {
       if (is_32_bit && completed_.gradient_bytes == 2) {
         throw InputError("gradient_bytes 2 contradicts dtype " + row_.dtype);
       }
+    } else if (row_.precision.find("fp32_allreduce=true") != std::string::npos) {
+      completed_.gradient_bytes = 4;  // an option of DeepSpeed
     } else if (facts_.gradient_bytes || !is_32_bit) {
       const bool is_fp16 = row_.dtype == "fp16" && stack_.Find("fp16_gradient_bytes") != nullptr;
       completed_.gradient_bytes = facts_.gradient_bytes.value_or(

@@ -104,6 +104,7 @@ void ReadPlan(const Fields& fields, MeasuredRow& row) {
   row.recompute_detail = fields.Text({"recompute_detail"});
   row.sequence_parallel = fields.Text({"sequence_parallel"});
   row.dtype = fields.Text({"dtype"});
+  row.precision = fields.Text({"precision"});
   row.fp8_recipe = fields.Text({"fp8_recipe"});
   row.gradient_bytes = fields.Text({"gradient_bytes"});
   row.zero = fields.Text({"zero"});

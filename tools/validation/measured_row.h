@@ -31,6 +31,7 @@ struct MeasuredRow {
   std::string schedule, stage_layers, stage_gpus, vocab_placement;
   std::string recompute_kind, recompute_detail, sequence_parallel, zero, zero_group;
   std::string dtype, fp8_recipe, gradient_bytes;
+  std::string precision;  // in the source's words
   std::string overlap_grad_reduce, overlap_tp, attention_backend, attention_version, forward_only;
 
   std::string gpu_id, node_id, intra_kind, inter_gbit_per_node, transport;

@@ -27,9 +27,17 @@ constexpr Bandwidth kWidestOptionalBridge(100e9);
 // GPUs that no vendor sells in nodes are workstations and desktop computers.
 constexpr Bandwidth kUnstatedNetwork = FromGbit(10);
 // One TCP connection between machines of a cloud carries this much (AWS, "Amazon EC2 instance
-// network bandwidth": 5 Gbit/s a flow outside of a placement group), and a node is assumed to use
-// one to each of its neighbours.
+// network bandwidth": 5 Gbit/s a flow outside of a placement group). NCCL opens one to each
+// neighbour; since the versions that PyTorch ships from 2021 on (2.7 and later) it opens two
+// threads with eight connections each on AWS (NCCL documentation, NCCL_SOCKET_NTHREADS and
+// NCCL_NSOCKS_PERTHREAD).
 constexpr double kConnectionGbit = 5;
+constexpr int kConnections = 16;
+constexpr std::string_view kManyConnectionsSince = "2021-01";
+
+int TcpConnections(const MeasuredRow& row) {
+  return row.software_date >= kManyConnectionsSince ? kConnections : 1;
+}
 
 // The wirings that a row can name. `box` is the number of devices of a whole node.
 struct IntraKind {
@@ -93,7 +101,15 @@ struct GpuGroup {
   const NodeEntry* reference = nullptr;  // the node for which "GPU:NxG" stands; nullptr: none
   int nodes = 1;
   int per_node = 1;
+  bool blocks_peer_access = false;
 };
+
+// Whether the row ran in virtual machines of a cloud. These do not let GPUs reach each other's
+// memory over PCIe, because memory accesses between devices are redirected to the host (NCCL
+// documentation, "PCI Access Control Services").
+bool IsCloud(const MeasuredRow& row) {
+  return row.transport == "tcp" || row.transport == "gvnic" || row.transport == "efa";
+}
 
 NetworkKind TransportOf(const MeasuredRow& row) {
   constexpr std::pair<std::string_view, NetworkKind> kWords[] = {
@@ -134,10 +150,11 @@ void AddNetwork(const GpuGroup& gpus, const MeasuredRow& row, NodeType& type,
   }
   double gbit = ParseNumber<double>(gbit_text).value_or(0);
   if (!(gbit > 0)) throw InputError("network \"" + gbit_text + "\" is not a number of Gbit/s");
-  if (row.transport == "tcp" && gbit > kConnectionGbit) {
-    gbit = kConnectionGbit;
+  const double most = TcpConnections(row) * kConnectionGbit;
+  if (row.transport == "tcp" && gbit > most) {
+    gbit = most;
     if (gpus.nodes > 1) {
-      defaults_used.push_back(fmt::format("one TCP connection of {:g} Gbit/s", kConnectionGbit));
+      defaults_used.push_back(fmt::format("TCP connections of {:g} Gbit/s in all", most));
     }
   }
   type.pcie = PcieTree();  // the tree of the reference node has other interfaces
@@ -178,6 +195,7 @@ NodeType FromWiring(const GpuGroup& gpus, const MeasuredRow& row,
   const bool is_pcie = kind.wiring == Wiring::kPcie;
   type.intra = {is_pcie ? LinkKind::kPcie : LinkKind::kNvlink,
                 is_pcie ? kPcieLatency : kNvlinkLatency, kind.intra};
+  if (is_pcie && (gpus.blocks_peer_access || IsCloud(row))) type.intra = LinkThroughHost();
   type.fallback = {LinkKind::kPcie, kPcieLatency, kind.pcie};
   type.nvls = kind.nvls;
   type.domain_nodes = kind.domain_nodes;
@@ -208,6 +226,7 @@ GpuGroup RowGpus(const CountedName& named, int64_t per_node) {
   gpus.device = entry->device;
   gpus.pcie_generation = entry->pcie_generation;
   gpus.scale_up = entry->scale_up;
+  gpus.blocks_peer_access = entry->blocks_peer_access;
   gpus.reference = NodeCatalogue::Embedded().Find(entry->reference_node);
   gpus.nodes = static_cast<int>(named.count / per_node);
   gpus.per_node = static_cast<int>(per_node);

@@ -77,11 +77,41 @@ TEST(RowClusterTest, ATcpConnectionCarriesAtMostFiveGigabit) {
   row.inter_gbit_per_node = "100";
   std::vector<std::string> defaults;
   EXPECT_EQ(BuildRowCluster(row, defaults).node(0).nic.bandwidth, FromGbit(5));
-  EXPECT_EQ(defaults, (std::vector<std::string>{"one TCP connection of 5 Gbit/s"}));
+  EXPECT_EQ(defaults, (std::vector<std::string>{"TCP connections of 5 Gbit/s in all"}));
+  row.software_date = "2020-12";
+  EXPECT_EQ(BuildRowCluster(row, defaults).node(0).nic.bandwidth, FromGbit(5));
   row.inter_gbit_per_node = "1";
   defaults.clear();
   EXPECT_EQ(BuildRowCluster(row, defaults).node(0).nic.bandwidth, FromGbit(1));
   EXPECT_TRUE(defaults.empty());
+}
+
+TEST(RowClusterTest, SoftwareOfTwentyTwentyOneOpensSixteenTcpConnections) {
+  MeasuredRow row = Gpt();
+  row.transport = "tcp";
+  row.software_date = "2021-01";
+  row.inter_gbit_per_node = "50";
+  std::vector<std::string> defaults;
+  EXPECT_EQ(BuildRowCluster(row, defaults).node(0).nic.bandwidth, FromGbit(50));
+  EXPECT_TRUE(defaults.empty());
+  row.inter_gbit_per_node = "100";
+  EXPECT_EQ(BuildRowCluster(row, defaults).node(0).nic.bandwidth, FromGbit(80));
+  EXPECT_EQ(defaults, (std::vector<std::string>{"TCP connections of 80 Gbit/s in all"}));
+}
+
+TEST(RowClusterTest, GpusWithoutPeerAccessExchangeThroughHostMemory) {
+  const auto intra = [](const std::string& gpu, const std::string& transport) {
+    MeasuredRow row = Gpt();
+    row.gpu_id = gpu;
+    row.intra_kind = "pcie3";
+    row.transport = transport;
+    std::vector<std::string> defaults;
+    return BuildRowCluster(row, defaults).node(0).intra;
+  };
+  EXPECT_EQ(intra("rtx2080ti-11gb", ""), LinkThroughHost());  // its driver
+  EXPECT_EQ(intra("t4-16gb", "tcp"), LinkThroughHost());      // a cloud's virtual machine
+  EXPECT_EQ(intra("t4-16gb", "").kind, LinkKind::kPcie);
+  EXPECT_EQ(intra("t4-16gb", "ib").kind, LinkKind::kPcie);
 }
 
 TEST(RowClusterTest, TheTransportIsTheKindOfNetwork) {

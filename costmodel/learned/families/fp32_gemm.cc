@@ -87,7 +87,8 @@ Terms TermsOf(const Product& product, const Device& device, std::span<const doub
   CHECK(peak > 0 && constants.size() == std::size(kConstants));
   const TileCosts costs = {constants[kEdge], 0, constants[kWaveLoss], constants[kSplitSeconds]};
   const PoweredClocks clocks = ClocksOf(device, DType::kFp32);
-  const double rate = peak * clocks.at_once / device.boost_clock_hz;
+  const double rate =
+      IssuedShare(device.generation) * peak * clocks.at_once / device.boost_clock_hz;
   Terms terms;
   terms.compute = clocks.Slowed(TiledSeconds(product, costs, rate, device.multiprocessors));
   terms.memory = kElement * product.elements() /

@@ -115,6 +115,7 @@ Problem ProblemOf(const Op& op) {
   if (op.kind == OpKind::kConvolution) {
     p.traffic = std::max(1.0, static_cast<double>(op.bytes.count()));
     p.inputs = std::max(1.0, p.traffic - p.weights - p.outputs);
+    p.k /= kTensorConvolutionShare;
   }
   return p;
 }

@@ -36,6 +36,21 @@ int64_t SavedElements(const LayerKind& kind) {
   return elements;
 }
 
+// 13 convolutions of VGG-16 have windows of 3 x 3; so have 16 of ResNet-18's 20, and three of these
+// move by two elements.
+TEST(ClassicsTest, WinogradSuitsWindowsOfThreeThatMoveByOne) {
+  const auto suited = [](const Workload& network) {
+    int count = 0;
+    for (const int kind : network.layers) {
+      for (const Operator& op : network.kinds[kind].operators) count += SuitsWinograd(op) ? 1 : 0;
+    }
+    return count;
+  };
+  EXPECT_EQ(suited(Classic("vgg16")), 13);
+  EXPECT_EQ(suited(Classic("resnet18")), 13);
+  EXPECT_EQ(suited(Classic("gnmt-8")), 0);
+}
+
 TEST(ClassicsTest, StemOfResNetHasShapesThatCanBeCheckedInOnesHead) {
   const Workload net = Classic("resnet18");
   const LayerKind& stem = net.layer(0);
