@@ -1,7 +1,6 @@
 // evaluate, run in the test's process on a table of two GPU types with forty GEMMs each.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,33 +9,12 @@
 #include <vector>
 
 #include "costmodel/shared_csv.h"
+#include "tools/chart/page_testing.h"
 #include "tools/verb/command.h"
 #include "tools/verb/sample_testing.h"
 
 namespace stagecraft {
 namespace {
-
-// Returns why `page` is not well-formed XML; "" if it is. Knows only what the page contains:
-// elements, attributes in double quotes, one doctype.
-std::string FindBadMarkup(const std::string& page) {
-  std::vector<std::string> open;
-  for (size_t i = page.find('>') + 1; i < page.size(); ++i) {
-    if (page[i] != '<') continue;
-    const size_t end = page.find('>', i);
-    if (end == std::string::npos) return "no end of tag";
-    const std::string tag = page.substr(i + 1, end - i - 1);
-    if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "quote in " + tag;
-    const std::string name = tag.substr(0, tag.find(' '));
-    if (name[0] == '/') {
-      if (open.empty() || open.back() != name.substr(1)) return "unexpected " + name;
-      open.pop_back();
-    } else if (!tag.ends_with('/')) {
-      open.push_back(name);
-    }
-    i = end;
-  }
-  return open.empty() ? "" : "open " + open.back();
-}
 
 class EvaluateTest : public SampleVerbTest {
  protected:

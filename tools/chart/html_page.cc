@@ -16,6 +16,7 @@ svg { max-width: 100%; height: auto; display: block; margin: 0.5rem 0 1.5rem; }
 svg text { fill: var(--ink); font: 11px system-ui, sans-serif; }
 .grid { stroke: var(--faint); stroke-width: 1; }
 .dashed { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 5 4; }
+.dotted { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 1 4; }
 .curve { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
 th, td { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid var(--faint); }
@@ -24,13 +25,14 @@ th:first-child, td:first-child { text-align: left; }
 
 }  // namespace
 
-std::string HtmlPage(const std::string& title, const std::string& body) {
+std::string HtmlPage(const std::string& title, const std::string& body, const HtmlExtras& extras) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>";
   html += EscapeXml(title) + "</title>\n<style>";
-  html += kStyle;
-  return html + "</style>\n</head>\n<body>\n" + body + "</body>\n</html>\n";
+  html += kStyle + extras.style + "</style>\n</head>\n<body>\n" + body;
+  if (!extras.script.empty()) html += "<script>" + extras.script + "</script>\n";
+  return html + "</body>\n</html>\n";
 }
 
 std::string HtmlRow(const std::vector<std::string>& cells, const char* tag) {

@@ -7,8 +7,15 @@
 
 namespace stagecraft {
 
+// What a page has besides the common styles.
+struct HtmlExtras {
+  std::string style;   // CSS
+  std::string script;  // JavaScript, which runs when the page is complete
+};
+
 // Returns the page; `body` is HTML in UTF-8. Same input, same bytes.
-std::string HtmlPage(const std::string& title, const std::string& body);
+std::string HtmlPage(const std::string& title, const std::string& body,
+                     const HtmlExtras& extras = {});
 
 // Returns a row of a table; `tag` is "th" or "td". Cells are plain text, which is escaped.
 std::string HtmlRow(const std::vector<std::string>& cells, const char* tag);

@@ -14,13 +14,54 @@ namespace {
 constexpr int kPlot = 400;  // width and height of a scatter plot
 constexpr int kBarsHeight = 220;
 
-// The label of 10^power microseconds.
-std::string TimeTick(int power) {
-  if (power < 0) return fmt::format("{:g} us", std::pow(10.0, power));
-  const int unit = std::min(power / 3, 2);
-  constexpr const char* kUnits[] = {"us", "ms", "s"};
-  return fmt::format("{:g} {}", std::pow(10.0, power - 3 * unit), kUnits[unit]);
+constexpr int kNarrowMargin = 28;  // right of a plot without a legend: half of a label
+constexpr size_t kMostTicks = 7;   // more than these would touch each other
+
+std::string TickLabel(double value, ScatterUnit unit) {
+  if (unit == ScatterUnit::kGib) return fmt::format("{:g} GiB", value);
+  if (value < 1e3) return fmt::format("{:g} us", value);
+  if (value < 1e6) return fmt::format("{:g} ms", value / 1e3);
+  return fmt::format("{:g} s", value / 1e6);
 }
+
+struct RoundNumber {
+  double value = 0;
+  bool is_power = false;  // of ten
+};
+
+// Returns 1, 2 and 5 times powers of ten, from the last one up to `low` to the first one from
+// `high` on; at least two. Precondition: 0 < low <= high.
+std::vector<RoundNumber> RoundNumbersAround(double low, double high) {
+  std::vector<RoundNumber> numbers;
+  const double first = std::floor(std::log10(low)) - 1, last = std::ceil(std::log10(high)) + 1;
+  for (double power = first; power <= last; ++power) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      numbers.push_back({factor * std::pow(10.0, power), factor == 1.0});
+    }
+  }
+  size_t begin = 0, end = numbers.size();
+  while (end - begin > 2 && numbers[begin + 1].value <= low) ++begin;
+  while (end - begin > 2 && numbers[end - 2].value >= high) --end;
+  return {numbers.begin() + static_cast<std::ptrdiff_t>(begin),
+          numbers.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+// The range of both axes of a scatter plot, and its place on the page.
+struct ScatterAxes {
+  double low = 0, high = 0;
+  std::vector<double> ticks;
+
+  double X(double value) const {
+    return kChartLeft + kPlot * std::log(value / low) / std::log(high / low);
+  }
+  double Y(double value) const { return kChartTop + kPlot - (X(value) - kChartLeft); }
+  // Returns the line on which y is `factor` times x, within the plot.
+  std::string Line(double factor, const char* kind) const {
+    const double begin = std::max(low, low / factor), end = std::min(high, high / factor);
+    if (begin >= end) return "";
+    return SvgLine(X(begin), Y(begin * factor), X(end), Y(end * factor), kind);
+  }
+};
 
 bool IsShown(const ScatterPoint& p) {
   return p.x > 0 && p.y > 0 && std::isfinite(p.x) && std::isfinite(p.y);
@@ -28,9 +69,7 @@ bool IsShown(const ScatterPoint& p) {
 
 constexpr double kMostPercent = 150;  // longer bars are cut
 
-}  // namespace
-
-std::string ToSvg(const Scatter& chart) {
+ScatterAxes AxesOf(const Scatter& chart) {
   double low = INFINITY, high = 0;
   for (const ScatterPoint& point : chart.points) {
     if (!IsShown(point)) continue;
@@ -38,31 +77,49 @@ std::string ToSvg(const Scatter& chart) {
     high = std::max({high, point.x, point.y});
   }
   if (high == 0) low = high = 1;
-  const int first = static_cast<int>(std::floor(std::log10(low)));
-  const int last = std::max(first + 1, static_cast<int>(std::ceil(std::log10(high))));
-  const auto x_at = [&](double power) {
-    return kChartLeft + kPlot * (power - first) / (last - first);
-  };
-  const auto y_at = [&](double power) { return kChartTop + kPlot - (x_at(power) - kChartLeft); };
-
-  const int height = std::max(kPlot, kLegendLine * static_cast<int>(chart.series.size())) +
-                     kChartTop + kChartBottom;
-  std::string svg = SvgBegin(kChartLeft + kPlot + kLegendWidth, height);
-  for (int power = first; power <= last; ++power) {
-    svg += SvgLine(x_at(power), y_at(first), x_at(power), y_at(last), "grid");
-    svg += SvgLine(x_at(first), y_at(power), x_at(last), y_at(power), "grid");
-    svg += SvgText(x_at(power), kChartTop + kPlot + 16, "middle", TimeTick(power));
-    svg += SvgText(kChartLeft - 6, y_at(power) + 4, "end", TimeTick(power));
+  const std::vector<RoundNumber> numbers = RoundNumbersAround(low, high);
+  ScatterAxes axes{numbers.front().value, numbers.back().value, {}};
+  for (const RoundNumber& number : numbers) {
+    if (number.is_power || numbers.size() <= kMostTicks) axes.ticks.push_back(number.value);
   }
-  svg += SvgText(kChartLeft + kPlot / 2, kChartTop + kPlot + 36, "middle", chart.x_label);
-  svg += SvgYLabel(kChartTop + kPlot / 2, chart.y_label);
-  svg += "<g fill-opacity=\"0.7\">\n";
+  return axes;
+}
+
+std::string GridOf(const Scatter& chart, const ScatterAxes& axes) {
+  const int bottom = kChartTop + kPlot, right = kChartLeft + kPlot;
+  std::string svg = SvgLine(kChartLeft, kChartTop, kChartLeft, bottom, "grid") +
+                    SvgLine(kChartLeft, bottom, right, bottom, "grid");
+  for (const double tick : axes.ticks) {
+    const std::string label = TickLabel(tick, chart.unit);
+    svg += SvgLine(axes.X(tick), kChartTop, axes.X(tick), bottom, "grid");
+    svg += SvgLine(kChartLeft, axes.Y(tick), right, axes.Y(tick), "grid");
+    svg += SvgText(axes.X(tick), bottom + 16, "middle", label);
+    svg += SvgText(kChartLeft - 6, axes.Y(tick) + 4, "end", label);
+  }
+  svg += SvgText(kChartLeft + kPlot / 2, bottom + 36, "middle", chart.x_label);
+  if (chart.is_narrow) return svg + SvgText(kChartLeft, kChartTop - 4, "start", chart.y_label);
+  return svg + SvgYLabel(kChartTop + kPlot / 2, chart.y_label);
+}
+
+}  // namespace
+
+std::string ToSvg(const Scatter& chart) {
+  const ScatterAxes axes = AxesOf(chart);
+  const int legend = chart.is_narrow ? 0 : kLegendLine * static_cast<int>(chart.series.size());
+  std::string svg = SvgBegin(kChartLeft + kPlot + (chart.is_narrow ? kNarrowMargin : kLegendWidth),
+                             std::max(kPlot, legend) + kChartTop + kChartBottom) +
+                    GridOf(chart, axes) + "<g fill-opacity=\"0.7\">\n";
   for (const ScatterPoint& point : chart.points) {
     if (!IsShown(point)) continue;
-    svg += SvgMark(x_at(std::log10(point.x)), y_at(std::log10(point.y)), point.series, point.title);
+    const std::string row = point.row < 0 ? "" : fmt::format(" data-row=\"{}\"", point.row);
+    svg += SvgMark(axes.X(point.x), axes.Y(point.y), point.series, point.title, row);
   }
-  svg += "</g>\n" + SvgLine(x_at(first), y_at(first), x_at(last), y_at(last), "dashed");
-  return svg + SvgLegend(kChartLeft + kPlot + 16, chart.series) + "</svg>\n";
+  svg += "</g>\n" + axes.Line(1, "dashed");
+  if (chart.band > 0) {
+    svg += axes.Line(1 + chart.band, "dotted") + axes.Line(1 - chart.band, "dotted");
+  }
+  if (!chart.is_narrow) svg += SvgLegend(kChartLeft + kPlot + 16, chart.series);
+  return svg + "</svg>\n";
 }
 
 std::string ToSvg(const BarChart& chart) {

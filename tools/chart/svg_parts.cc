@@ -40,19 +40,19 @@ std::string SvgYLabel(int middle, const std::string& text) {
       middle, EscapeXml(text));
 }
 
-std::string SvgMark(double x, double y, int series, const std::string& title) {
+std::string SvgMark(double x, double y, int series, const std::string& title,
+                    const std::string& attributes) {
   const std::string inside = title.empty() ? "" : "<title>" + EscapeXml(title) + "</title>";
+  const std::string rest =
+      fmt::format("fill=\"{}\"{}>{}</", SeriesColour(series), attributes, inside);
   switch (series / kColourCount % 3) {
     case 0:
-      return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" fill=\"{}\">{}</circle>\n",
-                         x, y, SeriesColour(series), inside);
+      return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\" {}circle>\n", x, y, rest);
     case 1:
-      return fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"4.5\" height=\"4.5\" fill=\"{}\">{}</rect>\n",
-          x - 2.25, y - 2.25, SeriesColour(series), inside);
+      return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"4.5\" height=\"4.5\" {}rect>\n",
+                         x - 2.25, y - 2.25, rest);
     default:
-      return fmt::format("<path d=\"M{:.1f} {:.1f}l3 5h-6z\" fill=\"{}\">{}</path>\n", x, y - 3,
-                         SeriesColour(series), inside);
+      return fmt::format("<path d=\"M{:.1f} {:.1f}l3 5h-6z\" {}path>\n", x, y - 3, rest);
   }
 }
 
@@ -85,7 +85,7 @@ std::string EscapeXml(const std::string& text) {
     } else if (c == '"') {
       escaped += "&quot;";
     } else {
-      escaped += static_cast<unsigned char>(c) < ' ' ? '?' : c;
+      escaped += static_cast<unsigned char>(c) < ' ' && c != '\n' ? '?' : c;
     }
   }
   return escaped;

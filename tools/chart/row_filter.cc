@@ -1,0 +1,163 @@
+#include "tools/chart/row_filter.h"
+
+#include <fmt/core.h>
+
+namespace stagecraft {
+namespace {
+
+constexpr const char* kFilterStyle = R"(
+.chart { position: relative; max-width: 36rem; }
+.chart svg { margin: 0; }
+.off { opacity: 0.07; }
+.near { stroke: var(--ink); stroke-width: 2; }
+.tip { position: absolute; max-width: 18rem; padding: 0.3rem 0.6rem; white-space: pre-line;
+       overflow-wrap: anywhere; pointer-events: none; font-size: 12px; color: var(--ink);
+       background: var(--paper); border: 1px solid var(--ink); border-radius: 4px; }
+.now { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; align-items: center;
+       gap: 0.2rem 1rem; padding: 0.4rem 0; background: var(--paper); }
+.chosen { margin: 0; overflow-wrap: anywhere; }
+.legend span { white-space: nowrap; margin-right: 1rem; }
+.legend i { display: inline-block; width: 0.6rem; height: 0.6rem; border-radius: 50%;
+            margin-right: 0.4rem; }
+button { font: inherit; color: inherit; text-align: left; overflow-wrap: anywhere; padding: 0;
+         border: 0; background: none; }
+button:enabled { cursor: pointer; text-decoration: underline dotted; text-underline-offset: 3px; }
+button[aria-pressed="true"] { font-weight: bold; text-decoration: underline; }
+.all { padding: 0.2rem 0.7rem; border: 1px solid var(--faint); border-radius: 4px; }
+.all:disabled { opacity: 0.5; }
+.bar { min-width: 6rem; }
+.bar i { display: block; height: 0.7rem; background: #4e8fd0; }
+.origin { display: block; opacity: 0.7; font-size: 11px; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; }
+.wide td:nth-child(n + 2) { white-space: nowrap; }
+.list :is(th, td):nth-child(n + 6) { text-align: left; }
+.list td:last-child { white-space: normal; min-width: 12rem; }
+summary { cursor: pointer; }
+@media (min-width: 64rem) {
+  .split { display: grid; grid-template-columns: minmax(0, 32rem) minmax(0, 1fr); gap: 2rem; }
+  .beside { position: sticky; top: 0; align-self: start; }
+  .now { position: static; }
+  th { white-space: nowrap; }
+}
+@media (max-width: 64rem) {
+  .beside { display: contents; }
+}
+@media (max-width: 40rem) {
+  .chart svg text { font-size: 15px; }
+  th, td { padding: 0.15rem 0.2rem; font-size: 12px; }
+  td:first-child { min-width: 6.5rem; }
+  .bar { min-width: 1.5rem; }
+  .origin { display: none; }
+}
+)";
+
+// Numbers are rounded as RowFilterWords() rounds them.
+constexpr const char* kFilterScript = R"(
+const reach = 16;  // pixels from a mark within which the pointer finds it
+
+function signed(value) { return (value < 0 ? '' : '+') + value.toFixed(1); }
+
+function inWords(ratios) {
+  if (ratios.length === 0) return 'no rows';
+  const mean = (of) => ratios.reduce((sum, ratio) => sum + of(ratio), 0) / ratios.length;
+  const sorted = [...ratios].sort((a, b) => a - b), middle = (sorted.length - 1) / 2;
+  const median = (sorted[Math.floor(middle)] + sorted[Math.ceil(middle)]) / 2;
+  const mape = (factor) => 100 * mean((ratio) => Math.abs(factor * ratio - 1));
+  return `${ratios.length} ${ratios.length === 1 ? 'row' : 'rows'}: MAPE ${mape(1).toFixed(1)} %, ` +
+      `bias ${signed(100 * (mean((ratio) => ratio) - 1))} %, ` +
+      `level ${mape(1 / median).toFixed(1)} %`;
+}
+
+function makeFilter(part) {
+  const said = part.querySelector('.chosen'), all = part.querySelector('.all');
+  const entries = [...part.querySelectorAll('.entry')];
+  const rows = [...part.querySelectorAll('.row')].map((line) => ({
+    line, fits: true, ratio: Number(line.dataset.ratio),
+    groups: new Set(line.dataset.groups.split(' ')),
+  }));
+  const marks = [...part.querySelectorAll('.chart [data-row]')];
+  const chosen = new Map();  // the entry of each table
+
+  function show() {
+    let listed = 0;
+    for (const row of rows) {
+      row.fits = [...chosen.values()].every((entry) => row.groups.has(entry.dataset.group));
+      row.line.hidden = !row.fits || listed >= listedRows;
+      if (row.fits) ++listed;
+    }
+    for (const mark of marks) mark.classList.toggle('off', !rows[mark.dataset.row].fits);
+    for (const entry of entries) {
+      entry.setAttribute('aria-pressed', chosen.get(entry.dataset.by) === entry);
+    }
+    const names = [...chosen.values()].map((entry) => `${entry.dataset.by} ${entry.textContent}`);
+    said.textContent = inWords(rows.filter((row) => row.fits).map((row) => row.ratio)) +
+        (names.length === 0 ? '' : ` (${names.join('; ')})`);
+    all.disabled = names.length === 0;
+  }
+
+  for (const entry of entries) {
+    entry.disabled = false;
+    entry.addEventListener('click', () => {
+      const by = entry.dataset.by;
+      if (chosen.get(by) === entry) chosen.delete(by); else chosen.set(by, entry);
+      show();
+    });
+  }
+  all.addEventListener('click', () => { chosen.clear(); show(); });
+  makeTips(part.querySelector('.chart'), marks, (mark) => rows[mark.dataset.row].fits);
+}
+
+function makeTips(chart, marks, isShown) {
+  const svg = chart.querySelector('svg'), tip = chart.querySelector('.tip');
+  const places = marks.map((mark) => {
+    const box = mark.getBBox();
+    return {mark, text: mark.textContent, x: box.x + box.width / 2, y: box.y + box.height / 2};
+  });
+  for (const mark of marks) mark.replaceChildren();  // the browser would show titles beside the tip
+  let near = null;
+
+  function nearest(event) {
+    const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+    let found = null, least = reach * reach;
+    for (const place of places) {
+      if (!isShown(place.mark)) continue;
+      const x = place.x * scale + box.left - event.clientX;
+      const y = place.y * scale + box.top - event.clientY;
+      if (x * x + y * y <= least) { found = {place, scale}; least = x * x + y * y; }
+    }
+    return found;
+  }
+  function point(found) {
+    if (near) near.classList.remove('near');
+    near = found && found.place.mark;
+    tip.hidden = !found;
+    if (!found) return;
+    near.classList.add('near');
+    tip.textContent = found.place.text;
+    const left = found.place.x * found.scale + 10, room = chart.clientWidth - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, Math.min(left, room))}px`;
+    tip.style.top = `${found.place.y * found.scale + 10}px`;
+  }
+  svg.addEventListener('pointermove', (event) => point(nearest(event)));
+  svg.addEventListener('pointerdown', (event) => point(nearest(event)));
+  svg.addEventListener('pointerleave', (event) => {
+    if (event.pointerType === 'mouse') point(null);  // a finger leaves when it is lifted
+  });
+}
+
+for (const part of document.querySelectorAll('.filtered')) makeFilter(part);
+)";
+
+}  // namespace
+
+HtmlExtras RowFilter() {
+  return {kFilterStyle,
+          fmt::format("\n'use strict';\nconst listedRows = {};", kListedRows) + kFilterScript};
+}
+
+std::string RowFilterWords(int rows, double mape, double bias, double level) {
+  return fmt::format("{} {}: MAPE {:.1f} %, bias {:+.1f} %, level {:.1f} %", rows,
+                     rows == 1 ? "row" : "rows", mape, bias, level);
+}
+
+}  // namespace stagecraft
