@@ -1,7 +1,6 @@
 #include "tools/validation/class_errors.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <string_view>
 
@@ -11,7 +10,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kPercent = 100;
 constexpr std::string_view kTimes[] = {"step_time",
                                        "layer_time",
                                        "samples_per_s",
@@ -38,41 +36,6 @@ bool IsOld(const std::string& gpu) {
          generation == Generation::kTuring;
 }
 
-// Rows of one source or class, as ratios of predicted to measured times.
-struct Ratios {
-  std::vector<double> ratios;
-  int intervals = 0, held = 0;
-
-  void Add(const ValidatedRow& row) {
-    const double ratio = *row.prediction.value / row.measured.value;
-    ratios.push_back(LessIsBetter(row.measured.metric_kind) ? ratio : 1 / ratio);
-    if (const std::optional<bool> is_in = row.is_in_interval()) {
-      ++intervals;
-      held += *is_in ? 1 : 0;
-    }
-  }
-  double Mape(double factor = 1) const {
-    double sum = 0;
-    for (const double ratio : ratios) sum += std::abs(factor * ratio - 1);
-    return kPercent * sum / static_cast<double>(ratios.size());
-  }
-  std::optional<double> Coverage() const {
-    if (intervals == 0) return std::nullopt;
-    return kPercent * held / intervals;
-  }
-};
-
-TimeErrors ErrorsOf(const std::string& source, const Ratios& part) {
-  TimeErrors errors;
-  errors.source = source;
-  errors.rows = static_cast<int>(part.ratios.size());
-  errors.mape = part.Mape();
-  errors.bias = kPercent * (Mean(part.ratios) - 1);
-  errors.mape_factored = part.Mape(1 / InterpolatedQuantile(part.ratios, 0.5));
-  errors.interval80_coverage = part.Coverage();
-  return errors;
-}
-
 }  // namespace
 
 const char* Name(WorkClass work) {
@@ -81,8 +44,7 @@ const char* Name(WorkClass work) {
   return kNames[static_cast<int>(work)];
 }
 
-std::optional<WorkClass> ClassOf(const MeasuredRow& row) {
-  if (!IsOneOf(row.metric_kind, kTimes)) return std::nullopt;
+WorkClass WorkOf(const MeasuredRow& row) {
   const bool is_mixed = row.gpu_id.find('+') != std::string::npos;
   if (!IsOneOf(row.model_kind, kLanguageModels) || (!is_mixed && IsOld(row.gpu_id))) {
     return WorkClass::kClassic;
@@ -91,32 +53,38 @@ std::optional<WorkClass> ClassOf(const MeasuredRow& row) {
   return is_mixed || is_32_bit ? WorkClass::kLarge32 : WorkClass::kLarge16;
 }
 
+std::optional<WorkClass> ClassOf(const MeasuredRow& row) {
+  if (!IsOneOf(row.metric_kind, kTimes)) return std::nullopt;
+  return WorkOf(row);
+}
+
 std::vector<ClassErrors> SummarizeClasses(std::span<const ValidatedRow> rows) {
   std::vector<ClassErrors> classes;
   for (const WorkClass work : {WorkClass::kLarge16, WorkClass::kLarge32, WorkClass::kClassic}) {
-    Ratios all;
-    std::vector<std::pair<std::string, Ratios>> parts;
+    std::vector<const ValidatedRow*> all;
+    std::vector<std::pair<std::string, std::vector<const ValidatedRow*>>> parts;
     for (const ValidatedRow& row : rows) {
       if (!row.measured.is_primary || !row.prediction.value) continue;
       if (ClassOf(row.measured) != work) continue;
       auto part = std::find_if(parts.begin(), parts.end(), [&](const auto& known) {
         return known.first == row.measured.table;
       });
-      if (part == parts.end()) part = parts.insert(part, {row.measured.table, Ratios()});
-      part->second.Add(row);
-      all.Add(row);
+      if (part == parts.end()) part = parts.insert(part, {row.measured.table, {}});
+      part->second.push_back(&row);
+      all.push_back(&row);
     }
     if (parts.empty()) continue;
     ClassErrors& errors = classes.emplace_back();
     errors.work = work;
     std::vector<double> mapes;
     for (const auto& [source, part] : parts) {
-      errors.sources.push_back(ErrorsOf(source, part));
+      errors.sources.push_back({SummarizeRatios(part), source});
       mapes.push_back(errors.sources.back().mape);
     }
     errors.by_source = Mean(mapes);
-    errors.by_rows = all.Mape();
-    errors.interval80_coverage = all.Coverage();
+    const RatioErrors together = SummarizeRatios(all);
+    errors.by_rows = together.mape;
+    errors.interval80_coverage = together.interval80_coverage;
   }
   return classes;
 }

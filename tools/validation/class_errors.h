@@ -8,6 +8,7 @@
 
 #include "tools/validation/error_table.h"
 #include "tools/validation/measured_row.h"
+#include "tools/validation/ratio_errors.h"
 
 namespace stagecraft {
 
@@ -17,20 +18,16 @@ namespace stagecraft {
 enum class WorkClass { kLarge16, kLarge32, kClassic };
 const char* Name(WorkClass work);
 
-// Returns no value for rows that measure no time of a training step: memory, kernels, collectives.
+// Returns the class of what a row trains, whatever it measures.
+WorkClass WorkOf(const MeasuredRow& row);
+// Returns the same, but no value for rows that measure no time of a training step: memory, kernels,
+// collectives.
 std::optional<WorkClass> ClassOf(const MeasuredRow& row);
 
-// Errors of times, in percent of the measured time; rates count as their inverse. Rows that count
-// once (primary) and have a prediction.
-struct TimeErrors {
+// Errors of times; rates count as their inverse. Rows that count once (primary) and have a
+// prediction.
+struct TimeErrors : RatioErrors {
   std::string source;  // the table, without ".csv"
-  int rows = 0;
-  double mape = 0;
-  double bias = 0;  // mean of (predicted - measured) / measured
-  // MAPE if all predictions of the source are multiplied by one factor, which makes their median
-  // right: what is left is not the level.
-  double mape_factored = 0;
-  std::optional<double> interval80_coverage;
 };
 
 struct ClassErrors {
