@@ -1,3 +1,4 @@
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,8 +16,10 @@
 #include "costmodel/memo_model.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/text.h"
 #include "search/stopwatch.h"
 #include "tools/flags/cost_model_flag.h"
+#include "tools/flags/sample_flags.h"
 #include "tools/stacks/stack_table.h"
 #include "tools/validation/baselines.h"
 #include "tools/validation/csv_table.h"
@@ -24,6 +27,7 @@
 #include "tools/validation/measured_row.h"
 #include "tools/validation/prediction.h"
 #include "tools/validation/row_facts.h"
+#include "tools/validation/validation_html.h"
 #include "tools/validation/validation_report.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
@@ -37,12 +41,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSchema = 1;
+constexpr size_t kMostNamedFiles = 4;  // in one sentence
 
 struct ValidateFlags {
   std::vector<std::string> against;
   std::string all;
   std::string source;
   std::string max_error;
+  std::string report;
   bool json = false, quiet = false;
 };
 
@@ -140,9 +146,21 @@ bool ExceedsThreshold(const std::vector<ValidatedRow>& rows, double max_error) {
   return overall.empty() || !overall[0].mape.has_value() || *overall[0].mape > max_error;
 }
 
+// What the page says about its figures. Files are named without their folders, so that the page
+// does not depend on where they are.
+std::string OriginOf(const Validation& validation, const std::vector<std::string>& files,
+                     const std::string& cost_model) {
+  const auto name_of = [](const std::string& file) { return fs::path(file).filename().string(); };
+  const std::string tables = files.size() <= kMostNamedFiles
+                                 ? Join(files, ", ", name_of)
+                                 : fmt::format("{} tables", files.size());
+  return fmt::format("{} scored rows of {}; cost model {}; stagecraft {}.", validation.rows.size(),
+                     tables, name_of(cost_model), kToolVersion);
+}
+
 void Register(Flags& flags, ValidateFlags& values) {
   flags.AddExample("validate --against published/megatron_sc21_table1.csv --max-error 20%");
-  flags.AddExample("validate --all tables/ --json");
+  flags.AddExample("validate --all tables/ --report accuracy.html");
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("--against", values.against, {"<file>...", "CSV files of measured training steps."});
   input.Add("--all", values.all,
@@ -154,6 +172,8 @@ void Register(Flags& flags, ValidateFlags& values) {
       "--max-error", values.max_error,
       {"<percent>", "End with exit code 4 if the mean error of all rows exceeds this, such as 20%.",
        "0 or more", "no limit"});
+  output.Add("--report", values.report,
+             {"<file.html>", "Write a page with charts and tables of the errors."});
   flags.AddReporting(values.json, values.quiet);
 }
 
@@ -171,6 +191,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
 
   std::optional<double> max_error;
   if (!flags.max_error.empty()) max_error = ParsePercent("--max-error", flags.max_error);
+  if (!flags.report.empty()) CheckOutputPath("--report", flags.report, {".html"});
   std::vector<std::string> files = InputFiles(flags);
   const std::unique_ptr<CostModel> model = cost_model.Load();
   Validation validation = ReadRows(files, flags.source);
@@ -181,6 +202,11 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   PredictAll(validation.rows, {StackTable::Embedded(), facts, memo, without.get()},
              shows_progress ? &err : nullptr);
   AddBaselines(validation.rows);
+  if (!flags.report.empty()) {
+    const std::string origin = OriginOf(validation, files, cost_model.name());
+    WriteFileAtomically(flags.report, ValidText(ValidationToHtml(validation, origin)));
+    if (!flags.quiet) err << "wrote " << flags.report << '\n';
+  }
   if (flags.json) {
     for (const std::string& file : cost_model.files()) files.push_back(file);
     nlohmann::ordered_json report = ReportHeader("validate", kSchema, files);

@@ -1,10 +1,12 @@
 // validate, run in the test's process on small files of measurements.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "costmodel/shared_csv.h"
+#include "tools/chart/page_testing.h"
 #include "tools/verb/command.h"
 #include "tools/verb/verb_testing.h"
 
@@ -153,6 +155,91 @@ TEST_F(ValidateTest, TheSameFileGivesTheSameBytes) {
   Run({"--against", file, "--json"});
   EXPECT_EQ(first, out_.str());
   EXPECT_EQ(Json({"--against", file})["sources"][0]["spearman"].is_null(), true);
+}
+
+TEST_F(ValidateTest, ThePageHasTheFiguresOfTheJson) {
+  const std::string times = kHeader + Line("a-1", 4, "step_time", "0.1") +
+                            Line("a-2", 8, "step_time", "0.1") +
+                            Line("a-3", 8, "step_time", "0.1", "0");
+  const std::string rates = kHeader + Line("b-1", 4, "tflops_per_gpu_hw", "100");
+  const nlohmann::json report = Json({"--against", Write("times.csv", times),
+                                      Write("rates.csv", rates), "--report", Path("page.html")});
+  EXPECT_EQ(err_.str(), "wrote " + Path("page.html") + "\n");
+  const std::string page = Read(Path("page.html"));
+  EXPECT_EQ(FindBadMarkup(page), "");
+  EXPECT_EQ(page.find(folder_.string()), std::string::npos);
+  EXPECT_NE(page.find("4 scored rows of times.csv, rates.csv; cost model learned; "),
+            std::string::npos);
+  EXPECT_EQ(CountOf(page, "data-row="), 3);
+  const nlohmann::json& sources = report["classes"][0]["sources"];
+  ASSERT_EQ(sources.size(), 2u);
+  for (const nlohmann::json& source : sources) {
+    const std::string cells = fmt::format(
+        ">{}</button><span class=\"origin\">A, B</span></td><td>{}</td><td>{:.1f}</td>"
+        "<td>{:+.1f}</td><td>{:.1f}</td><td>{:.1f}</td>",
+        source["source"].get<std::string>(), source["rows"].get<int>(),
+        source["mape"].get<double>(), source["bias"].get<double>(),
+        source["mape_factored"].get<double>(), source["interval80_coverage"].get<double>());
+    EXPECT_NE(page.find(cells), std::string::npos) << cells << "\n" << page;
+  }
+  EXPECT_NE(page.find(fmt::format("<p class=\"chosen\" aria-live=\"polite\">3 rows: MAPE {:.1f} %,",
+                                  report["classes"][0]["mape_by_rows"].get<double>())),
+            std::string::npos);
+  // A step time is shown as the row says, a rate as the time of the step.
+  const double predicted = report["rows"][0]["predicted"];
+  EXPECT_NE(page.find(fmt::format("predicted {:.4g} ms, measured 100 ms,", 1e3 * predicted)),
+            std::string::npos);
+}
+
+TEST_F(ValidateTest, ThePageIsTheSameWhereverTheFilesAre) {
+  const std::string rows = kHeader + Line("a-1", 4, "step_time", "0.1");
+  for (const char* folder : {"one", "two"}) {
+    const std::string file = Write(std::string(folder) + "/rows.csv", rows);
+    EXPECT_EQ(Run({"--against", file, "--report", Path(std::string(folder) + ".html"), "--quiet"}),
+              kExitOk);
+    EXPECT_EQ(err_.str(), "");
+  }
+  EXPECT_EQ(Read(Path("one.html")), Read(Path("two.html")));
+  // The other outputs do not depend on the page.
+  Run({"--against", Path("one/rows.csv")});
+  const std::string table = out_.str();
+  Run({"--against", Path("one/rows.csv"), "--report", Path("one.html")});
+  EXPECT_EQ(out_.str(), table);
+}
+
+TEST_F(ValidateTest, ATableWithoutRowsHasAPage) {
+  EXPECT_EQ(Run({"--against", Write("rows.csv", kHeader), "--report", Path("page.html")}), kExitOk);
+  const std::string page = Read(Path("page.html"));
+  EXPECT_EQ(FindBadMarkup(page), "");
+  EXPECT_EQ(CountOf(page, "There are no rows."), 2);
+}
+
+// What is not UTF-8 in a table is replaced.
+TEST_F(ValidateTest, OddBytesDoNotSpoilThePage) {
+  const std::string row = Replaced(Line("<b>\xff", 4, "step_time", "0.1"), "A, B", "\xc3<i>");
+  EXPECT_EQ(Run({"--against", Write("rows.csv", kHeader + row), "--report", Path("page.html")}),
+            kExitOk);
+  const std::string page = Read(Path("page.html"));
+  EXPECT_EQ(FindBadMarkup(page), "");
+  EXPECT_NE(page.find("<td>&lt;b&gt;\xef\xbf\xbd</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td>\xef\xbf\xbd&lt;i&gt;</td>"), std::string::npos);
+}
+
+TEST_F(ValidateTest, NoPageIsWrittenForWhatIsRefused) {
+  const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1"));
+  const std::string bad = Write("bad.csv", "id\n");
+  const std::string page = Path("page.html");
+  EXPECT_EQ(ErrorOf({"--against", file, "--report", Path("page.txt")}),
+            "--report: got \"" + Path("page.txt") + "\", want a file that ends in .html");
+  EXPECT_EQ(ErrorOf({"--against", file, "--report", Path("none/page.html")}),
+            "--report: " + Path("none/page.html") +
+                ": no such directory, want a path in an existing one");
+  EXPECT_NE(ErrorOf({"--against", bad, "--report", page}).find("bad.csv: header"),
+            std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(page));
+  // A validation that exceeds the threshold has a page.
+  EXPECT_EQ(Run({"--against", file, "--max-error", "0%", "--report", page}), kExitThreshold);
+  EXPECT_TRUE(std::filesystem::exists(page));
 }
 
 TEST_F(ValidateTest, ExceedsTheThreshold) {

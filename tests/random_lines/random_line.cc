@@ -180,6 +180,7 @@ void AddValidate(WordSource& words) {
   words.Add("--against", words.File("measured_rows"));
   words.Maybe(20, "--max-error", {"1%", "100000%"});
   words.Maybe(20, "--source", {"A, B", "nobody"});
+  words.Maybe(15, "--report", {"out/errors.html", "out/errors.txt", "absent/errors.html"});
   AddReportFlags(words);
 }
 
