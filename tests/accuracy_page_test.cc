@@ -1,0 +1,275 @@
+// Opens the page of `validate --report` in a browser without a window: points, tips, filters, and
+// the width of a phone. Skipped if no Chromium is installed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/proto_file.h"
+#include "tests/bad_input.h"
+#include "tools/chart/row_filter.h"
+#include "tools/chart/svg_parts.h"
+
+namespace stagecraft::bad_input {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kPhoneWidth = 360;  // pixels
+
+std::string FindBrowser() {
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
+    const std::string command = std::string("command -v ") + name + " >/dev/null";
+    if (std::system(command.c_str()) == 0) return name;
+  }
+  return "";
+}
+
+std::string OutputOf(const std::string& command) {
+  std::string output;
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return output;
+  std::array<char, 4096> part;
+  for (size_t read; (read = fread(part.data(), 1, part.size(), pipe)) > 0;) {
+    output.append(part.data(), read);
+  }
+  EXPECT_EQ(pclose(pipe), 0) << command;
+  return output;
+}
+
+// What a script sees of a section of the page.
+constexpr const char* kFunctions = R"(
+function look(part) {
+  const marks = [...part.querySelectorAll('[data-row]')];
+  const shown = marks.filter((mark) => !mark.classList.contains('off'));
+  const lines = [...part.querySelectorAll('.row')].filter((line) => line.offsetHeight > 0);
+  const chosen = [...part.querySelectorAll('[aria-pressed="true"]')];
+  return {
+    points: marks.length,
+    shown: shown.map((mark) => Number(mark.dataset.row)),
+    listed: lines.map((line) => line.cells[0].textContent),
+    said: part.querySelector('.chosen').textContent,
+    chosen: chosen.map((entry) => entry.textContent),
+  };
+}
+function choose(part, by, name) {
+  const entries = [...part.querySelectorAll('.entry')];
+  entries.find((entry) => entry.dataset.by === by && entry.textContent === name).click();
+  return look(part);
+}
+function pointAt(view, part, row, kind) {
+  const box = part.querySelector(`[data-row="${row}"]`).getBoundingClientRect();
+  part.querySelector('svg').dispatchEvent(new view.PointerEvent(kind, {
+    clientX: box.left + box.width / 2 + 3, clientY: box.top + box.height / 2,
+    pointerType: 'mouse', bubbles: true}));
+  const tip = part.querySelector('.tip');
+  return tip.offsetHeight > 0 ? tip.textContent : '';
+}
+)";
+
+class AccuracyPageTest : public FolderTest {
+ protected:
+  void SetUp() override {
+    FolderTest::SetUp();
+    browser_ = FindBrowser();
+    if (browser_.empty()) GTEST_SKIP() << "no Chromium is installed";
+  }
+
+  // Validates a table and returns the JSON report; the page is $T/page.html.
+  json Validate(const std::string& rows) const {
+    Write("rows.csv",
+          "id,source,layers,hidden,heads,seq,global_batch,micro_batch,tp,pp,dp,n_gpus,gpu_id,"
+          "n_nodes,gpus_per_node,stack,model_kind,dtype,metric_kind,rank,value_norm,primary,"
+          "scored\n" +
+              rows);
+    const Result result =
+        RunLine(Expand("validate --against $T/rows.csv --report $T/page.html --json --quiet"));
+    EXPECT_EQ(result.code, kExitOk) << result.err;
+    return json::parse(result.out);
+  }
+
+  // Returns what `script` returns after the page is loaded, as wide as a phone. It may use
+  // kFunctions, `page` (the page's document) and `view` (its window).
+  json Run(const std::string& script) const {
+    Write("probe.html",
+          "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<pre id=\"found\"></pre>\n<iframe width=\"" +
+              std::to_string(kPhoneWidth) + "\" height=\"700\" style=\"border: 0\" srcdoc=\"" +
+              EscapeXml(ReadFile(Expand("$T/page.html"))) + "\"></iframe>\n<script>" + kFunctions +
+              "function found(page, view) {" + script + "}\n" +
+              "window.addEventListener('load', () => {\n"
+              "  const frame = document.querySelector('iframe');\n"
+              "  const result = found(frame.contentDocument, frame.contentWindow);\n"
+              "  frame.remove();\n"
+              "  document.querySelector('pre').textContent = btoa(JSON.stringify(result));\n"
+              "});\n</script>\n");
+    const std::string dom = OutputOf(
+        Expand("HOME=$T timeout 120 " + browser_ +
+               " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run"
+               " --user-data-dir=$T/profile --virtual-time-budget=20000 --dump-dom"
+               " file://$T/probe.html 2>$T/browser.log"));
+    const size_t begin = dom.find("<pre id=\"found\">") + 16, end = dom.find("</pre>");
+    return json::parse(Decoded(dom.substr(begin, end - begin)), nullptr,
+                       /*allow_exceptions=*/false);
+  }
+
+ private:
+  // Decodes base64.
+  static std::string Decoded(const std::string& text) {
+    constexpr std::string_view kDigits =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string decoded;
+    unsigned bits = 0;
+    int count = 0;
+    for (const char c : text) {
+      const size_t digit = kDigits.find(c);
+      if (digit == std::string_view::npos) break;
+      bits = bits << 6 | static_cast<unsigned>(digit);
+      count += 6;
+      if (count < 8) continue;
+      count -= 8;
+      decoded += static_cast<char>(bits >> count & 0xff);
+    }
+    return decoded;
+  }
+
+  std::string browser_;
+};
+
+std::string Row(const std::string& id, const std::string& gpu, int gpus, const std::string& metric,
+                const std::string& value) {
+  const std::string count = std::to_string(gpus);
+  return id + ",lab,4,1024,16,1024,16,4,1,1," + count + "," + count + "," + gpu + ",1," + count +
+         ",megatron-2021,gpt,fp16," + metric + ",max," + value + ",1,1\n";
+}
+
+std::string ThreeSteps() {
+  return Row("a-1", "a100-sxm4-80gb", 4, "step_time", "0.1") +
+         Row("a-2", "a100-sxm4-80gb", 1, "step_time", "0.3") +
+         Row("h-1", "h100-sxm5-80gb", 4, "tokens_per_s", "300000") +
+         Row("m-1", "a100-sxm4-80gb", 4, "peak_memory_allocated", "6e9");
+}
+
+// The words for the rows of these indices.
+std::string WordsOf(const json& report, const std::vector<int>& indices) {
+  double mape = 0, bias = 0, level = 0;
+  std::vector<double> ratios;
+  for (const int index : indices) {
+    const json& row = report["rows"][index];
+    const double ratio = row["predicted"].get<double>() / row["measured"].get<double>();
+    ratios.push_back(row["metric_kind"] == "tokens_per_s" ? 1 / ratio : ratio);
+  }
+  const auto count = static_cast<double>(ratios.size());
+  std::vector<double> sorted = ratios;
+  std::sort(sorted.begin(), sorted.end());
+  const double median = (sorted[(sorted.size() - 1) / 2] + sorted[sorted.size() / 2]) / 2;
+  for (const double ratio : ratios) {
+    mape += 100 * std::abs(ratio - 1) / count;
+    bias += 100 * (ratio - 1) / count;
+    level += 100 * std::abs(ratio / median - 1) / count;
+  }
+  return RowFilterWords(static_cast<int>(ratios.size()), mape, bias, level);
+}
+
+TEST_F(AccuracyPageTest, EntriesChooseWhatTheChartAndTheListShow) {
+  const json report = Validate(ThreeSteps());
+  const json seen = Run(R"(
+    const part = page.querySelector('.filtered');
+    return [
+      look(part),
+      choose(part, 'GPU type', 'a100-sxm4-80gb'),
+      choose(part, 'number of GPUs', '2-8'),
+      choose(part, 'GPU type', 'h100-sxm5-80gb'),
+      choose(part, 'number of GPUs', '1'),
+      (part.querySelector('.all').click(), look(part)),
+      look(page.querySelectorAll('.filtered')[1]),
+    ];)");
+  ASSERT_EQ(seen.size(), 7u) << seen;
+  EXPECT_EQ(seen[0]["points"], 3);
+  EXPECT_EQ(seen[0]["shown"].size(), 3u);
+  EXPECT_EQ(seen[0]["said"], WordsOf(report, {0, 1, 2}));
+  const json a100 = seen[1], four = seen[2], h100 = seen[3], nothing = seen[4];
+  EXPECT_EQ(a100["listed"].size(), 2u) << a100;
+  EXPECT_EQ(a100["shown"].size(), 2u);
+  EXPECT_EQ(a100["said"], WordsOf(report, {0, 1}) + " (GPU type a100-sxm4-80gb)");
+  EXPECT_EQ(four["listed"], json({"a-1"}));
+  EXPECT_EQ(four["said"], WordsOf(report, {0}) + " (GPU type a100-sxm4-80gb; number of GPUs 2-8)");
+  EXPECT_EQ(four["chosen"], json({"a100-sxm4-80gb", "2-8"}));
+  // Another entry of the same table takes the place of the first.
+  EXPECT_EQ(h100["listed"], json({"h-1"}));
+  EXPECT_EQ(h100["chosen"], json({"h100-sxm5-80gb", "2-8"}));
+  EXPECT_EQ(nothing["said"], "no rows (GPU type h100-sxm5-80gb; number of GPUs 1)");
+  EXPECT_EQ(nothing["shown"].size(), 0u);
+  EXPECT_EQ(seen[5], seen[0]);
+  // The section of memory is as it was.
+  EXPECT_EQ(seen[6]["points"], 1);
+  EXPECT_EQ(seen[6]["listed"], json({"m-1"}));
+  EXPECT_EQ(seen[6]["said"], WordsOf(report, {3}));
+}
+
+TEST_F(AccuracyPageTest, AnEntryThatIsChosenAgainIsNoLongerChosen) {
+  Validate(ThreeSteps());
+  const json seen = Run(R"(
+    const part = page.querySelector('.filtered');
+    return [choose(part, 'table', 'rows'), choose(part, 'table', 'rows')];)");
+  ASSERT_EQ(seen.size(), 2u) << seen;
+  EXPECT_EQ(seen[0]["chosen"], json({"rows"}));
+  EXPECT_EQ(seen[1]["chosen"], json::array());
+}
+
+TEST_F(AccuracyPageTest, PointsSayWhatTheyAre) {
+  const json report = Validate(ThreeSteps());
+  const json seen = Run(R"(
+    const part = page.querySelector('.filtered');
+    const names = [...part.querySelectorAll('.row')].map((line) => line.cells[0].textContent);
+    const row = names.indexOf('a-2');
+    const over = pointAt(view, part, row, 'pointermove');
+    const left = pointAt(view, part, row, 'pointerleave');
+    choose(part, 'GPU type', 'h100-sxm5-80gb');
+    return [over, left, pointAt(view, part, row, 'pointermove')];)");
+  ASSERT_EQ(seen.size(), 3u) << seen;
+  const double predicted = report["rows"][1]["predicted"];
+  char line[200];
+  std::snprintf(line, sizeof line, "predicted %.4g ms, measured 300 ms, error %+.1f %%",
+                1e3 * predicted, 100 * (predicted / 0.3 - 1));
+  EXPECT_EQ(seen[0], std::string("a-2\nlab\na100-sxm4-80gb, 1 GPU, step_time\n") + line);
+  EXPECT_EQ(seen[1], "");
+  EXPECT_EQ(seen[2], "");  // it is filtered out
+}
+
+TEST_F(AccuracyPageTest, ThePageFitsAPhone) {
+  Validate(ThreeSteps() + Row(std::string(200, 'x'), "a100-sxm4-80gb", 8, "step_time", "0.1"));
+  const json seen = Run(R"(
+    const text = page.querySelector('.chart text').getBoundingClientRect();
+    return [page.documentElement.scrollWidth,
+            page.querySelector('.chart svg').getBoundingClientRect().right, text.height];)");
+  ASSERT_EQ(seen.size(), 3u) << seen;
+  EXPECT_LE(seen[0], kPhoneWidth);
+  EXPECT_LE(seen[1], kPhoneWidth);
+  EXPECT_GT(seen[2], 9);  // pixels
+}
+
+TEST_F(AccuracyPageTest, NamesOfRowsAreNoMarkup) {
+  const std::string name = "<img src=x onerror=parent.hit=1><script>parent.hit=1</script>'&amp;";
+  Validate(Row(name, "a100-sxm4-80gb", 4, "step_time", "0.1"));
+  const json seen = Run(R"(
+    const part = page.querySelector('.filtered');
+    return [look(part).listed, pointAt(view, part, 0, 'pointermove').split('\n')[0],
+            page.querySelectorAll('img').length, window.hit === undefined];)");
+  EXPECT_EQ(seen, json({json({name}), name, 0, true})) << seen;
+}
+
+TEST_F(AccuracyPageTest, APageWithoutRowsRunsItsScript) {
+  Validate("");
+  const json seen = Run("return [page.querySelectorAll('section').length];");
+  EXPECT_EQ(seen, json({2}));
+}
+
+}  // namespace
+}  // namespace stagecraft::bad_input
