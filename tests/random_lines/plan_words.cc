@@ -35,7 +35,8 @@ std::string Model(WordSource& words) {
   if (words.Chance(3)) return words.OneOf({"llama2-7b", "deepseek-v2-lite", "t5-base", "vit-l-16"});
   if (words.Chance(15)) {
     return words.OneOf({"bert-base", "t5-small", "vit-b-32", "resnet50", "vgg16@64", "unet",
-                        "gnmt-8", "alexnet", "switch-base-8", "mixtral-8x7b", "qwen3-30b-a3b"});
+                        "yolov3@64", "deepspeech2@100", "gnmt-8", "alexnet", "switch-base-8",
+                        "mixtral-8x7b", "qwen3-30b-a3b"});
   }
   return words.OneOf({"gpt2-tiny", "gpt2", "megatron:4x256x4", "megatron:8x512x8",
                       "megatron:6x64x4", "opt-125m", "bloom-560m", "qwen2.5-0.5b"});

@@ -143,13 +143,12 @@ class Completion {
     Default(row_.vocab, table_.bert_vocabulary(), "vocab");
   }
 
-  // Each image is one position. A sample of Transformer-XL is one segment, each token of which
-  // counts once; for translators, tokens of source and target both count.
+  // Each image or utterance is one position. A sample of Transformer-XL is one segment, each token
+  // of which counts once; for translators, tokens of source and target both count.
   void FillClassic() {
     const std::string name = ClassicName(row_.model_kind, facts_);
     Note("network " + name);
-    const bool is_images = IsImages(row_.model_kind);
-    if (is_images) {
+    if (IsOneToken(row_.model_kind)) {
       row_.seq = 1;
       completed_.optimizer = Optimizer::kSgd;
       Note("optimizer sgd");

@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kDecoders[] = {"gpt", "llama", "nemotron", "internlm", "mpt", "opt"};
 constexpr std::string_view kImages[] = {"resnet18",  "resnet50", "resnet101", "unet",
                                         "amoebanet", "ssd300",   "yolov3"};
+constexpr std::string_view kUtterances[] = {"deepspeech2"};
 constexpr std::string_view kSentences[] = {"gnmt", "transformer", "transformer-xl"};
 
 template <size_t n>
@@ -79,7 +80,7 @@ std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind) {
   if (IsOneOf(model_kind, kDecoders)) return NetworkFamily::kDecoder;
   if (model_kind == "bert") return NetworkFamily::kEncoder;
   if (model_kind == "t5") return NetworkFamily::kEncoderDecoder;
-  if (!IsOneOf(model_kind, kImages) && !IsOneOf(model_kind, kSentences)) return std::nullopt;
+  if (!IsOneToken(model_kind) && !IsOneOf(model_kind, kSentences)) return std::nullopt;
   const std::vector<std::string> names = ClassicNames();
   const bool is_there =
       std::find(names.begin(), names.end(), ClassicName(model_kind, RowFacts())) != names.end();
@@ -96,7 +97,9 @@ std::string ClassicName(const std::string& model_kind, const RowFacts& facts) {
   return model_kind;
 }
 
-bool IsImages(const std::string& model_kind) { return IsOneOf(model_kind, kImages); }
+bool IsOneToken(const std::string& model_kind) {
+  return IsOneOf(model_kind, kImages) || IsOneOf(model_kind, kUtterances);
+}
 
 EncoderHead RowHead(const CompletedRow& completed) {
   const bool has_spans = completed.facts.span_head.value_or(false);

@@ -24,8 +24,8 @@ std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind);
 // else the usual one among several variants.
 std::string ClassicName(const std::string& model_kind, const RowFacts& facts);
 
-// Returns whether samples are images, each of which is one token of the plan.
-bool IsImages(const std::string& model_kind);
+// Returns whether samples are images or utterances, each of which is one token of the plan.
+bool IsOneToken(const std::string& model_kind);
 
 // A row with forward passes alone is taken to classify, for which the head for spans stands: both
 // cost next to nothing.

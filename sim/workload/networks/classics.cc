@@ -20,7 +20,11 @@ constexpr ResNetConfig kResNet50 = {.blocks = {3, 4, 6, 3}, .has_bottlenecks = t
 constexpr ResNetConfig kResNet101 = {.blocks = {3, 4, 23, 3}, .has_bottlenecks = true};
 constexpr TransformerXlConfig kTransformerXlBase = {16, 512, 8, 192, 1};
 constexpr TransformerXlConfig kTransformerXlLarge = {18, 1024, 16, 384, 4};
-constexpr int64_t kLargestImage = 4096;
+constexpr int64_t kCocoClasses = 80;  // without a background
+constexpr int64_t kVocClasses = 20;
+// The mean utterance of the paper's English corpus: 11,940 hours are 8 million utterances, 5.37 s.
+constexpr int64_t kUtteranceFrames = 537;
+constexpr int64_t kLargest = 4096;
 
 // What a network is built from, besides its name.
 struct Choices {
@@ -30,10 +34,11 @@ struct Choices {
 
 struct Classic {
   std::string_view name;
-  int64_t size;          // side of the published input; 0: no images
-  int64_t smallest = 0;  // side below which a window would not fit
-  int64_t multiple = 1;  // of which sides are multiples, as the network halves them
+  int64_t size;          // of the published input; 0: it has the plan's sequence
+  int64_t smallest = 0;  // size below which a window would not fit
+  int64_t multiple = 1;  // of which sizes are multiples, as the network halves them
   Workload (*build)(const std::string& name, const Choices& choices);
+  std::string_view unit = "pixels on each side";
 };
 
 // Sorted by name.
@@ -44,6 +49,9 @@ constexpr std::array kClassics = std::to_array<Classic>({
      [](const std::string& n, const Choices& c) {
        return BuildAmoebaNetD(n, AmoebaNetConfig(), c.size);
      }},
+    {"deepspeech2", kUtteranceFrames, 1, 1,
+     [](const std::string& n, const Choices& c) { return BuildDeepSpeech2(n, {}, c.size); },
+     "frames of 10 ms"},
     {"gnmt-16", 0, 0, 1,
      [](const std::string& n, const Choices&) { return BuildGnmt(n, 8, true); }},
     {"gnmt-8", 0, 0, 1, [](const std::string& n, const Choices&) { return BuildGnmt(n, 4, true); }},
@@ -76,6 +84,10 @@ constexpr std::array kClassics = std::to_array<Classic>({
      [](const std::string& n, const Choices& c) { return BuildUNet(n, UNetConfig(), c.size); }},
     {"vgg16", 224, 32, 1,
      [](const std::string& n, const Choices& c) { return BuildVgg16(n, c.size); }},
+    {"yolov3", 416, 32, 32,
+     [](const std::string& n, const Choices& c) { return BuildYoloV3(n, kCocoClasses, c.size); }},
+    {"yolov3-voc", 416, 32, 32,
+     [](const std::string& n, const Choices& c) { return BuildYoloV3(n, kVocClasses, c.size); }},
 });
 
 std::string Lower(std::string text) {
@@ -88,16 +100,15 @@ std::string Lower(std::string text) {
 int64_t ParseSize(const Classic& classic, std::string_view text, const std::string& name) {
   if (classic.size == 0) {
     throw InputError(
-        fmt::format("workload: got '{}', want '{}': a network of sentences has no "
-                    "image size",
+        fmt::format("workload: got '{}', want '{}': the plan's sequence is the size "
+                    "of its input",
                     name, classic.name));
   }
   const std::optional<int64_t> size = ParseNumber<int64_t>(text);
-  if (!size || *size < classic.smallest || *size > kLargestImage || *size % classic.multiple != 0) {
+  if (!size || *size < classic.smallest || *size > kLargest || *size % classic.multiple != 0) {
     throw InputError(fmt::format(
-        "workload: got '{}', want '{}@SIZE' with a side of {} to {} "
-        "pixels{}",
-        name, classic.name, classic.smallest, kLargestImage,
+        "workload: got '{}', want '{}@SIZE' with {} to {} {}{}", name, classic.name,
+        classic.smallest, kLargest, classic.unit,
         classic.multiple > 1 ? fmt::format(", a multiple of {}", classic.multiple) : ""));
   }
   return *size;

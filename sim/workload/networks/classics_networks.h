@@ -28,6 +28,10 @@ Workload BuildResNet(const std::string& name, const ResNetConfig& config, int64_
 // DeepLearningExamples.
 Workload BuildSsd300(const std::string& name, int64_t size);
 
+// Redmon, Farhadi 2018, as in Darknet's yolov3.cfg: Darknet-53 without its classifier, and three
+// boxes for every pixel of three maps.
+Workload BuildYoloV3(const std::string& name, int64_t classes, int64_t size);
+
 // Szegedy et al. 2015, as in torchvision, without the auxiliary head.
 Workload BuildInceptionV3(const std::string& name, int64_t size);
 
@@ -50,6 +54,17 @@ Workload BuildAmoebaNetD(const std::string& name, const AmoebaNetConfig& config,
 // 1024 on each side, with attention in the decoder's first. `shares_embedding`: encoder and decoder
 // have one table.
 Workload BuildGnmt(const std::string& name, int layers_per_side, bool shares_embedding);
+
+// Amodei et al. 2016 for English: two 2-D convolutions over the spectrogram (channels, windows and
+// strides of the row "2-layer 2D" in its table of convolutions), bidirectional GRU layers whose
+// directions are added, and CTC. The paper has 1 to 7 recurrent layers; number and width are the
+// defaults of TensorFlow's model garden (deep_speech.py: rnn_hidden_layers, rnn_hidden_size).
+struct DeepSpeech2Config {
+  int recurrent_layers = 5;
+  int64_t hidden = 800;  // of each direction
+};
+// `frames`: columns of the spectrogram, one every 10 ms.
+Workload BuildDeepSpeech2(const std::string& name, const DeepSpeech2Config& config, int64_t frames);
 
 // Dai et al. 2019 on WikiText-103, as in NVIDIA's DeepLearningExamples. The plan's sequence is
 // `segment`; attention also reaches as many tokens before it.

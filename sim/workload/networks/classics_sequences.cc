@@ -4,6 +4,7 @@
 
 #include "sim/workload/networks/classics_builder.h"
 #include "sim/workload/networks/classics_networks.h"
+#include "sim/workload/networks/classics_recurrent.h"
 
 namespace stagecraft {
 namespace {
@@ -26,25 +27,6 @@ Tensor Embed(NetworkBuilder& net, int64_t vocabulary, int64_t hidden) {
   op.forward_elements = 2 * hidden;
   op.backward_elements = 3 * hidden;
   return net.Emit(std::move(op), {}, Rows(hidden), {});
-}
-
-// One direction of an LSTM layer: one GEMM for the inputs of all time steps, then, step by step,
-// the GEMM with the last output. There are two biases, as in cuDNN.
-Tensor Lstm(NetworkBuilder& net, Tensor in, int64_t hidden) {
-  constexpr int64_t kGates = 4;
-  const Tensor gates = net.Linear(in, kGates * hidden);
-  Operator steps{.name = "steps", .kind = OperatorKind::kRecurrent, .in_features = hidden};
-  steps.parameters = kGates * hidden * (hidden + 1);
-  const Tensor sums = net.Emit(std::move(steps), {gates}, Rows(kGates * hidden), {});
-  // Reads two sums per gate and a cell, writes gates, cell and output; backward
-  // reads gates, two cells and two gradients, writes those of gates and cell.
-  Operator cell{.name = "lstm_cell", .in_features = kGates * hidden};
-  cell.forward_elements = (2 * kGates + 1 + kGates + 2) * hidden;
-  cell.backward_elements = (kGates + 4 + kGates + 1) * hidden;
-  cell.saved = {{"gates", kGates * hidden}, {"cell", hidden}};
-  const Tensor out = net.Emit(std::move(cell), {sums}, Rows(hidden), {});
-  net.Keep(out);  // the next step's input
-  return out;
 }
 
 // Bahdanau's attention: scores are v·tanh(query + key). It is counted as a GEMM with heads as wide

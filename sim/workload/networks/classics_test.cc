@@ -204,15 +204,17 @@ TEST(ClassicsTest, TakesTheSideOfTheImageAsASuffix) {
 }
 
 TEST(ClassicsTest, BuildsAtTheSmallestSizesItAllows) {
-  for (const char* name : {"vgg16@32", "alexnet@63", "resnet18@32", "resnet18-cifar@8",
-                           "inception-v3@75", "unet@32", "vgg16@4096"}) {
+  for (const char* name :
+       {"vgg16@32", "alexnet@63", "resnet18@32", "resnet18-cifar@8", "inception-v3@75", "unet@32",
+        "vgg16@4096", "yolov3@32", "deepspeech2@1", "deepspeech2@4096"}) {
     EXPECT_GT(Classic(name).Parameters(), 0) << name;
   }
 }
 
 TEST(ClassicsTest, RefusesSizesThatDoNotFit) {
-  for (const char* name : {"resnet50@", "resnet50@31", "resnet50@4097", "resnet50@224x224",
-                           "unet@100", "gnmt-8@224", "resnet50@99999999999999999999"}) {
+  for (const char* name :
+       {"resnet50@", "resnet50@31", "resnet50@4097", "resnet50@224x224", "unet@100", "yolov3@400",
+        "gnmt-8@224", "resnet50@99999999999999999999"}) {
     EXPECT_THROW(Classic(name), InputError) << name;
   }
   EXPECT_FALSE(BuildClassic("resnet", AttentionBackend::kFlash).has_value());
