@@ -76,7 +76,11 @@ Duration TaskWaits::LaunchTime(TaskId task) const {
 
 Duration TaskWaits::Excess(TaskId task) const {
   if (costs_ == nullptr) return Duration();
-  const Duration length = timeline_.end(task) - timeline_.start(task);
+  Duration length = timeline_.end(task) - timeline_.start(task);
+  // What slows compute down makes its work longer; what slows messages down is sharing.
+  if (!costs_->stretched.empty() && !SharesLinks(schedule_.tag(task).phase)) {
+    length -= costs_->stretched[task];
+  }
   return std::max(Duration(), length - costs_->TaskTimes(schedule_, task).device);
 }
 

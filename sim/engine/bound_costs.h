@@ -38,6 +38,9 @@ struct BoundCosts {
   std::vector<int> device_of_rank;                         // into devices
   std::vector<std::vector<Estimate>> estimates;            // by device, then op
   std::vector<std::vector<OpSequenceTimes>> op_sequences;  // by device, then op sequence
+  // By task, how much longer it took in the last simulation because of what ran beside it; empty if
+  // nothing did. The times above are without it.
+  std::vector<Duration> stretched = {};
 
   // What a task takes; a task on several ranks takes as long as on the slowest of them.
   OpSequenceTimes TaskTimes(const Schedule& schedule, TaskId task) const;

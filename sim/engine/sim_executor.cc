@@ -1,5 +1,6 @@
 #include "sim/engine/sim_executor.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/engine/compute_sharing.h"
@@ -81,14 +82,23 @@ std::vector<Replay> SimExecutor::ReplayModel(const Schedule& schedule,
   replay(TaskDurations(schedule, costs_));
   const Replay& alone = replays[0];
   std::vector<Duration> shared = ShareInterfaces(schedule, alone.timeline, costs_, alone.durations);
-  std::vector<Duration> slowed = SlowCompute(schedule, alone.timeline, costs_,
-                                             shared.empty() ? alone.durations : shared);
+  std::vector<Duration> slowed =
+      SlowCompute(schedule, alone.timeline, costs_, shared.empty() ? alone.durations : shared);
   if (!slowed.empty()) shared = std::move(slowed);
   if (!shared.empty()) replay(std::move(shared));
   shared =
       ShareMemory(schedule, replays.back().timeline, costs_, cluster_, replays.back().durations);
   if (!shared.empty()) replay(std::move(shared));
+  SetStretched(replays[0].durations, replays.back().durations);
   return replays;
+}
+
+void SimExecutor::SetStretched(std::span<const Duration> alone, std::span<const Duration> taken) {
+  if (std::equal(alone.begin(), alone.end(), taken.begin(), taken.end())) return;
+  costs_.stretched.resize(alone.size());
+  for (size_t task = 0; task < alone.size(); ++task) {
+    costs_.stretched[task] = taken[task] - alone[task];
+  }
 }
 
 Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch> launches) {
@@ -104,10 +114,12 @@ Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch>
   try {
     Timeline timeline = run(alone);
     const std::vector<Duration> slowed = SlowCompute(schedule, timeline, costs_, alone);
-    const std::vector<Duration> shared = ShareMemory(schedule, timeline, costs_, cluster_,
-                                                     slowed.empty() ? alone : slowed);
-    if (!shared.empty()) return run(shared);
-    return slowed.empty() ? std::move(timeline) : run(slowed);
+    const std::vector<Duration> shared =
+        ShareMemory(schedule, timeline, costs_, cluster_, slowed.empty() ? alone : slowed);
+    const std::vector<Duration>& longer = shared.empty() ? slowed : shared;
+    if (longer.empty()) return timeline;
+    SetStretched(alone, longer);
+    return run(longer);
   } catch (const DeadlockError&) {
     for (const LinkChange& change : network_.changes) {
       if (change.rate > 0 || traffic_->network().Rates(change.link).empty()) continue;

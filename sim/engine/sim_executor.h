@@ -71,6 +71,8 @@ class SimExecutor : public Executor {
  private:
   // Replays once more if messages share interfaces, and if devices share a memory.
   std::vector<Replay> ReplayModel(const Schedule& schedule, std::span<const Launch> launches);
+  // Says in costs_ how much longer tasks took than they would alone.
+  void SetStretched(std::span<const Duration> alone, std::span<const Duration> taken);
   // Throws a DeadlockError that names the link whose rate stays 0, if there is one.
   Timeline RunFlows(const Schedule& schedule, std::span<const Launch> launches);
 

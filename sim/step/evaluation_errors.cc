@@ -139,8 +139,11 @@ std::vector<std::string> UseWarnings(const Evaluation& e, const Workload& worklo
   if (workload.is_profile()) return {};
   const double mfu = e.mfu();
   if (mfu > 1) {
-    return {fmt::format(
-        "MFU is {:.0f} %: GEMMs run in 8 bits, and MFU is relative to the 16-bit peak", 100 * mfu)};
+    const char* const why =
+        workload.lists_kernels
+            ? "Winograd's algorithm needs fewer multiplications than are counted"
+            : "GEMMs run in 8 bits or fewer, and MFU is relative to the 16-bit peak";
+    return {fmt::format("MFU is {:.0f} %: {}", 100 * mfu, why)};
   }
   if (mfu < 0.01) {
     return {

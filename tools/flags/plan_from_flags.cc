@@ -106,7 +106,6 @@ std::string ModelFile(const std::string& model) {
 std::vector<std::string> FindWarnings(const Plan& plan, const Workload& workload,
                                       const Cluster& cluster) {
   std::vector<std::string> warnings;
-  warnings.push_back("SM contention between compute and communication is not modelled");
   if (workload.max_sequence > 0 && plan.sequence > workload.max_sequence) {
     warnings.push_back(
         fmt::format("sequence length {} is longer than the {} tokens that {} was built for",
