@@ -1,6 +1,7 @@
 #include "costmodel/network_kind.h"
 
 #include <iterator>
+#include <utility>
 
 #include "costmodel/check.h"
 
@@ -28,12 +29,32 @@ constexpr Entry kEntries[] = {
 };
 static_assert(std::size(kEntries) == kNetworkKindCount);
 
+constexpr std::pair<std::string_view, NetworkKind> kTransports[] = {
+    {"ib", NetworkKind::kInfiniband}, {"roce", NetworkKind::kRoce},
+    {"efa", NetworkKind::kEfa},       {"slingshot", NetworkKind::kSlingshot},
+    {"opa", NetworkKind::kOmniPath},  {"gvnic", NetworkKind::kCloudTcp},
+    {"tcp", NetworkKind::kEthernet},
+};
+
 const Entry& EntryOf(NetworkKind kind) { return kEntries[static_cast<int>(kind)]; }
 
 }  // namespace
 
 const char* Name(NetworkKind kind) { return EntryOf(kind).name; }
 const char* Title(NetworkKind kind) { return EntryOf(kind).title; }
+
+std::optional<NetworkKind> FindTransport(std::string_view word) {
+  for (const auto& [name, kind] : kTransports) {
+    if (word == name) return kind;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> TransportWords() {
+  std::vector<std::string> words;
+  for (const auto& [name, kind] : kTransports) words.emplace_back(name);
+  return words;
+}
 
 std::optional<NetworkKind> FindNetworkKind(std::string_view word) {
   for (int i = 0; i < kNetworkKindCount; ++i) {

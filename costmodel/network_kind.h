@@ -30,6 +30,12 @@ const char* Title(NetworkKind kind);
 // Finds the kind of this word.
 std::optional<NetworkKind> FindNetworkKind(std::string_view word);
 
+// Finds the kind by the short word that measured rows and --transport use: "ib", "roce", "efa",
+// "slingshot", "opa", "gvnic" or "tcp".
+std::optional<NetworkKind> FindTransport(std::string_view word);
+// Returns these words.
+std::vector<std::string> TransportWords();
+
 // Returns the words of all kinds that a user can state.
 std::vector<std::string> NetworkKindWords();
 

@@ -54,6 +54,21 @@ Cluster Cluster::WithDevices(const std::function<void(Device&)>& change) const {
   return changed;
 }
 
+Cluster Cluster::WithNetwork(NetworkKind kind, const std::string& place) const {
+  if (has_explicit_links()) {
+    throw InputError(place +
+                     ": the file of the cluster gives every link, want it to say there what "
+                     "the network speaks");
+  }
+  std::vector<NodeGroup> groups = groups_;
+  for (NodeGroup& group : groups) {
+    if (group.type.nics == 0) continue;
+    group.type.nic.network = kind;
+    group.type.nic.latency = UsualLatency(kind);
+  }
+  return Cluster(name_, std::move(groups), {}, place, interconnect(), shared_memories_);
+}
+
 void Cluster::CheckGroups(const std::string& place) const {
   int64_t devices = 0;
   int64_t nodes = 0;

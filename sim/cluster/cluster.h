@@ -59,6 +59,11 @@ class Cluster {
   // Returns the same cluster with every device changed; links stay as they are.
   Cluster WithDevices(const std::function<void(Device&)>& change) const;
 
+  // Returns the same cluster with interfaces between nodes that speak `kind`, with the latency that
+  // is usual for it and the bandwidth they have. Throws InputError that begins with `place` if
+  // every link is given explicitly.
+  Cluster WithNetwork(NetworkKind kind, const std::string& place) const;
+
   const std::string& name() const { return name_; }
   int device_count() const { return static_cast<int>(places_.size()); }
   int node_count() const { return static_cast<int>(node_type_.size()); }

@@ -113,6 +113,17 @@ TEST(ClusterTest, GroupsCountDomainsAndAddTheirInterfaces) {
   EXPECT_EQ(GigabytesPerSecond(strided.inter), 80);
 }
 
+TEST(ClusterTest, AnotherNetworkHasItsUsualLatency) {
+  const Cluster cluster("two", {{Switched(), 2}});
+  const Cluster sockets = cluster.WithNetwork(NetworkKind::kEthernet, "--transport");
+  EXPECT_EQ(sockets.node(0).nic.network, NetworkKind::kEthernet);
+  EXPECT_EQ(sockets.node(0).nic.latency, UsualLatency(NetworkKind::kEthernet));
+  EXPECT_EQ(sockets.node(0).nic.bandwidth, cluster.node(0).nic.bandwidth);
+  const std::vector<int> pair = {0, cluster.first_device(1)};
+  EXPECT_EQ(sockets.DescribeGroup(pair).inter.network, NetworkKind::kEthernet);
+  EXPECT_GT(sockets.DescribeGroup(pair).inter.latency, cluster.DescribeGroup(pair).inter.latency);
+}
+
 TEST(ClusterTest, FewerDevicesOfANodeKeepItsDomain) {
   const NodeType half = UseDevices(Rack(), 2);
   EXPECT_EQ(half.domain_nodes, 2);

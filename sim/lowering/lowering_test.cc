@@ -148,6 +148,39 @@ TEST(LoweringTest, ALateGatherIsExposed) {
   EXPECT_EQ(late.task_count(), early.task_count());
 }
 
+// Each of two ranks sends half of an activation over 25 GB/s in place of all of it; then the stage
+// gathers the halves over 300 GB/s.
+TEST(LoweringTest, ScatteredMessagesSendAPartOfEachActivation) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(2, 2);
+  PlanDegrees degrees = Degrees(2, 2);
+  degrees.sequence_parallel = 0;
+  const auto sends = [&] {
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    const Schedule schedule = Lower(plan, workload, cluster);
+    const PlainModel model;
+    const Timeline timeline = SimExecutor(cluster, model).Execute(schedule);
+    std::vector<Duration> times;
+    for (TaskId task = 0; task < schedule.task_count(); ++task) {
+      if (schedule.tag(task).phase != Phase::kSendForward) continue;
+      times.push_back(timeline.end(task) - timeline.start(task));
+    }
+    return times;
+  };
+  const std::vector<Duration> whole = sends();
+  degrees.framework.scatters_messages = true;
+  const std::vector<Duration> parts = sends();
+  ASSERT_FALSE(whole.empty());
+  ASSERT_EQ(parts.size(), whole.size());
+  const double bytes = (whole[0] - 5_us).seconds() * 25e9;
+  const double expected = 5e-6 + bytes / 2 / 25e9 + 1e-6 + bytes / 300e9;
+  EXPECT_NEAR(parts[0].seconds(), expected, 1e-8);
+  degrees.sequence_parallel = 1;  // each rank has only its part
+  const std::vector<Duration> split = sends();
+  degrees.framework.scatters_messages = false;
+  EXPECT_EQ(split, sends());
+}
+
 TEST(LoweringTest, EveryRankBroadcastsItsShare) {
   const Workload workload = MakeWorkload();
   const Cluster cluster = MakeCluster(1, 4);

@@ -28,6 +28,13 @@ void PlanFlags::RegisterJob(Flags& flags) {
             "", usual_cluster_ ? "the CPU cores of this host" : ""})
       .Required(!usual_cluster_)
       .Common();
+  cluster
+      .Add("--transport", transport_,
+           {"<name>",
+            "What the interfaces between nodes speak: InfiniBand (ib), RoCE, EFA, Slingshot, "
+            "Omni-Path (opa), or sockets in a cloud (gvnic) or over Ethernet (tcp).",
+            "", "as the cluster says"})
+      .Suggest(TransportWords());
   cluster.Add("--clock", clock_,
               {"<x>", "Clock of the GPUs in long runs, as a share of their boost clock.",
                "0.1 to 1", "as the cluster says"});

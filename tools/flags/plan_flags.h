@@ -84,6 +84,7 @@ class PlanFlags {
 
   std::string model_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
+  std::string transport_;                           // what all interfaces speak; empty: as they do
   std::vector<std::string> without_;                // words of mechanisms
   std::function<Cluster()> usual_cluster_;          // empty: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/network_kind.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "proto/plan.pb.h"
@@ -206,6 +207,14 @@ Cluster PlanFlags::LoadCluster() const {
     if (dispatch) device.host_dispatch = Duration::RoundedNanoseconds(*dispatch * 1e3);
     if (clock) device.clock_share = *clock;
   });
+  if (!transport_.empty()) {
+    const std::optional<NetworkKind> kind = FindTransport(transport_);
+    if (!kind) {
+      throw InputError(fmt::format("--transport: got \"{}\", want one of {}", transport_,
+                                   fmt::join(TransportWords(), ", ")));
+    }
+    cluster = cluster.WithNetwork(*kind, "--transport");
+  }
   for (const Mechanism mechanism : SwitchedOff()) cluster = Without(mechanism, cluster);
   return cluster;
 }

@@ -112,15 +112,8 @@ bool IsCloud(const MeasuredRow& row) {
 }
 
 NetworkKind TransportOf(const MeasuredRow& row) {
-  constexpr std::pair<std::string_view, NetworkKind> kWords[] = {
-      {"", NetworkKind::kUnstated},           {"ib", NetworkKind::kInfiniband},
-      {"roce", NetworkKind::kRoce},           {"efa", NetworkKind::kEfa},
-      {"slingshot", NetworkKind::kSlingshot}, {"opa", NetworkKind::kOmniPath},
-      {"gvnic", NetworkKind::kCloudTcp},      {"tcp", NetworkKind::kEthernet},
-  };
-  for (const auto& [word, kind] : kWords) {
-    if (row.transport == word) return kind;
-  }
+  if (row.transport.empty()) return NetworkKind::kUnstated;
+  if (const auto kind = FindTransport(row.transport)) return *kind;
   throw InputError("transport \"" + row.transport + "\" is not a known kind of network");
 }
 
