@@ -98,9 +98,11 @@ std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const Plan& 
 
 Bytes LayerStates(const SearchProblem& problem, const Plan& probe, int layer) {
   const Stage& stage = probe.stages[0];
+  const LayerKind& kind = problem.workload.layer(layer);
   const ParameterCount parameters =
-      ShardParameters(problem.workload.layer(layer), stage.tensor_parallel, stage.expert_parallel);
-  const ModelStates states = ShareOut(parameters, SharingOf(probe, problem.workload, 0));
+      ShardParameters(kind, stage.tensor_parallel, stage.expert_parallel);
+  const ModelStates states = ShareOut(parameters, kind.is_frozen ? ParameterCount() : parameters,
+                                      SharingOf(probe, problem.workload, 0));
   const Bytes optimizer = probe.offload.optimizer ? Bytes() : states.optimizer;
   return states.weights + states.gradients + optimizer;
 }

@@ -199,18 +199,22 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
     by_kind.push_back(ShardParameters(kind, degrees.tensor, degrees.expert));
   }
   const std::vector<Bytes>& saved_by_kind = SavedOf(degrees);
-  std::vector<ParameterCount> by_stage(map.stages());
+  std::vector<ParameterCount> by_stage(map.stages()), trained(map.stages());
   std::vector<Bytes> saved(map.length());  // by part
   int layer = 0;
   for (int index = 0; index < map.length(); ++index) {
-    ParameterCount sum;
+    ParameterCount sum, trained_sum;
     for (int end = layer + parts[index]; layer < end; ++layer) {
-      sum += by_kind[workload.layers[layer]];
-      sum.dense -= DivideUp(workload.layer(layer).tied_parameters, degrees.tensor);
+      ParameterCount own = by_kind[workload.layers[layer]];
+      own.dense -= DivideUp(workload.layer(layer).tied_parameters, degrees.tensor);
+      sum += own;
+      if (!workload.layer(layer).is_frozen) trained_sum += own;
       saved[index] += saved_by_kind[workload.layers[layer]];
     }
     for (int chain = 0; chain < map.chains(); ++chain) {
-      by_stage[map.PlaceOf({chain, index}).stage] += sum;
+      const int stage = map.PlaceOf({chain, index}).stage;
+      by_stage[stage] += sum;
+      trained[stage] += trained_sum;
     }
   }
   Plan probe;
@@ -227,7 +231,8 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   const int64_t micro_batches = degrees.global_batch / degrees.micro_batch / degrees.data;
   Bytes most;
   for (int stage = 0; stage < map.stages(); ++stage) {
-    const ModelStates states = ShareOut(by_stage[stage], SharingOf(probe, workload, stage));
+    const ModelStates states =
+        ShareOut(by_stage[stage], trained[stage], SharingOf(probe, workload, stage));
     const Bytes optimizer = degrees.offload.optimizer ? Bytes() : states.optimizer;
     const std::vector<int64_t> in_flight =
         LeastInFlight(degrees.schedule, degrees.pipeline, degrees.chunks, stage, micro_batches);

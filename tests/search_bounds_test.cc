@@ -20,6 +20,7 @@
 #include "sim/cluster/node_catalogue.h"
 #include "sim/cluster/test_nodes.h"
 #include "sim/workload/networks/test_decoders.h"
+#include "sim/workload/networks/test_linears.h"
 #include "sim/workload/workload_catalogue.h"
 #include "tests/small_problems.h"
 
@@ -213,6 +214,7 @@ std::vector<Workload> UnlikeNetworks() {
   for (const char* name : {"unet", "resnet50", "vgg16", "t5-small", "gnmt-8"}) {
     networks.push_back(LoadWorkload(name, AttentionBackend::kFlash));
   }
+  networks.push_back(Frozen(networks[2], {0, 1, 2, 3, 9}));
   return networks;
 }
 

@@ -59,6 +59,21 @@ TEST_F(CommandSimulateTest, GemmsOfFewerBitsAreFasterWhereTheGpuHasThem) {
             "precision: H100 SXM5 80GB has no nvfp4 arithmetic");
 }
 
+// GPT-2 medium ties its head to its embedding; a block has 12 x 1024^2 + 13 x 1024 parameters.
+TEST_F(CommandSimulateTest, FrozenLayersAreNamedAndCounted) {
+  const Args frozen = {"--global-batch", "16", "--frozen", "0-12,head"};
+  EXPECT_NE(
+      Text(frozen).find("14 of 26 layers frozen, 151154688 of 354823168 parameters trained\n"),
+      std::string::npos)
+      << Text(frozen);
+  EXPECT_EQ(Text({"--global-batch", "16"}).find("frozen"), std::string::npos);
+  Args json = frozen;
+  json.push_back("--json");
+  const auto report = nlohmann::json::parse(Text(json));
+  EXPECT_EQ(report.at("trained_parameters"), 12 * (12 * 1024 * 1024 + 13 * 1024));
+  EXPECT_GT(report.at("parameters"), report.at("trained_parameters"));
+}
+
 // Everything but attention's arithmetic is the same.
 TEST_F(CommandSimulateTest, AnOlderAttentionIsSlower) {
   const auto arguments = [](const char* cluster, const char* attention) {

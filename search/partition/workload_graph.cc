@@ -139,6 +139,9 @@ TimedGraph ToTimedGraph(const Workload& workload, const WorkloadBatch& batch, co
         workload.name +
         ": is a profile with times of its own GPU type, want a workload without times");
   }
+  if (workload.has_frozen_layers()) {
+    throw InputError(workload.name + ": has frozen layers, want a workload that trains all layers");
+  }
   if (device.Peak(batch.precision).flop_per_s() <= 0) {
     throw InputError(
         fmt::format("precision: {} has no {} arithmetic", device.name, Name(batch.precision)));

@@ -27,8 +27,8 @@ struct WorkloadBatch {
 // the last of these outputs also carries the rest of the bytes handed on (skip connections over
 // several layers).
 //
-// Throws InputError for a profile (its times are those of another GPU) and for a precision that the
-// device does not have.
+// Throws InputError for a profile (its times are those of another GPU), for a workload with frozen
+// layers (it adds up whole backwards), and for a precision that the device does not have.
 TimedGraph ToTimedGraph(const Workload& workload, const WorkloadBatch& batch, const Device& device,
                         const CostModel& model);
 

@@ -35,10 +35,10 @@ class StageUpdates {
     if (context_.rules.OverlapsReduction(stage_)) {
       const auto buckets = context_.buckets.Of(stage_, 0);
       for (size_t b = 0; b < buckets.size(); ++b) {
-        AddReduction(update, static_cast<int>(b), buckets[b].parameters);
+        AddReduction(update, static_cast<int>(b), buckets[b].trained);
       }
     } else {
-      AddReduction(update, -1, context_.buckets.StageParameters(stage_));
+      AddReduction(update, -1, context_.buckets.TrainedParameters(stage_));
     }
     if (context_.plan.zero > 0) AddGather(update);
   }
@@ -80,7 +80,7 @@ class StageUpdates {
     for (const DataGroup& group : groups_) {
       const Tag tag = MakeTag(group, Phase::kParamGather, update, 0);
       const TaskId gather = DataCollectives(context_, group)
-                                .Gather(context_.buckets.StageParameters(stage_), tag, after);
+                                .Gather(context_.buckets.TrainedParameters(stage_), tag, after);
       for (const size_t w : workers_) {
         const LoweredWorker& worker = Worker(w);
         const size_t next = static_cast<size_t>(worker.updates[update].behind) + 1;

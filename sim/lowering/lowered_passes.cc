@@ -32,7 +32,7 @@ class InstanceCosts : public PassCosts {
   OpSequenceId Update(int worker) override {
     const int stage = workers_[worker].stage;
     return context_.op_sequences.SingleOp(OptimizerOp(context_.plan, stage,
-                                                      context_.buckets.StageParameters(stage),
+                                                      context_.buckets.TrainedParameters(stage),
                                                       context_.rules.DataRanks(stage)));
   }
 

@@ -18,17 +18,30 @@ int64_t BucketParameters(const Plan& plan, int64_t data_ranks) {
 }
 
 // Divides a range from its last layer to its first; `of_kind`: the parameters of a layer by its
-// kind.
+// kind. Gathered buckets are full if they have `size` parameters, others if they have as many
+// trained ones.
 std::vector<Bucket> DivideChunk(const Workload& workload, LayerRange range, int64_t size,
-                                std::span<const ParameterCount> of_kind) {
+                                bool gathers, std::span<const ParameterCount> of_kind) {
   std::vector<Bucket> buckets;
-  Bucket open{{range.first + range.count, 0}, {}};
+  Bucket open;
   for (int layer = range.first + range.count - 1; layer >= range.first; --layer) {
+    const LayerKind& kind = workload.layer(layer);
+    const ParameterCount& own = of_kind[workload.layers[layer]];
     open.layers = {layer, open.layers.count + 1};
-    open.parameters += of_kind[workload.layers[layer]];
-    if (open.parameters.Total() < size && layer > range.first) continue;
+    open.parameters += own;
+    if (!kind.is_frozen) open.trained += own;
+    open.has_backward = open.has_backward || kind.has_backward();
+    const int64_t filled = (gathers ? open.parameters : open.trained).Total();
+    if (filled < size && layer > range.first) continue;
+    // What is left has nothing to reduce, and no backward beside which anything could run.
+    if (!gathers && !open.has_backward && !buckets.empty()) {
+      Bucket& last = buckets.back();
+      last.layers = {layer, last.layers.count + open.layers.count};
+      last.parameters += open.parameters;
+      break;
+    }
     buckets.push_back(open);
-    open = {{layer, 0}, {}};
+    open = {};
   }
   return buckets;
 }
@@ -38,17 +51,23 @@ std::vector<std::vector<Bucket>> DivideStage(const Plan& plan, const Workload& w
   const Stage& s = plan.stages[stage];
   const int64_t size = BucketParameters(plan, data_ranks);
   const std::vector<ParameterCount> chunk_parameters = ChunkParameters(plan, workload, stage);
+  const std::vector<ParameterCount> chunk_trained = TrainedChunkParameters(plan, workload, stage);
   std::vector<ParameterCount> of_kind;
   for (const LayerKind& kind : workload.kinds) {
     of_kind.push_back(ShardParameters(kind, s.tensor_parallel, s.expert_parallel));
   }
   std::vector<std::vector<Bucket>> by_chunk;
   for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
-    std::vector<Bucket> buckets = DivideChunk(workload, s.chunks[chunk], size, of_kind);
-    int64_t dense = 0;
-    for (const Bucket& bucket : buckets) dense += bucket.parameters.dense;
+    std::vector<Bucket> buckets =
+        DivideChunk(workload, s.chunks[chunk], size, plan.zero >= 3, of_kind);
+    ParameterCount all, trained;
+    for (const Bucket& bucket : buckets) {
+      all += bucket.parameters;
+      trained += bucket.trained;
+    }
     // A head tied to the embedding of the same stage adds no parameters.
-    buckets.front().parameters.dense -= dense - chunk_parameters[chunk].dense;
+    buckets.front().parameters.dense -= all.dense - chunk_parameters[chunk].dense;
+    buckets.front().trained.dense -= trained.dense - chunk_trained[chunk].dense;
     by_chunk.push_back(std::move(buckets));
   }
   return by_chunk;
@@ -63,10 +82,10 @@ ParameterBuckets::ParameterBuckets(const Plan& plan, const Workload& workload,
   }
 }
 
-ParameterCount ParameterBuckets::StageParameters(int stage) const {
+ParameterCount ParameterBuckets::TrainedParameters(int stage) const {
   ParameterCount sum;
   for (const std::vector<Bucket>& chunk : buckets_[stage]) {
-    for (const Bucket& bucket : chunk) sum += bucket.parameters;
+    for (const Bucket& bucket : chunk) sum += bucket.trained;
   }
   return sum;
 }

@@ -15,6 +15,8 @@ namespace stagecraft {
 struct Bucket {
   LayerRange layers;
   ParameterCount parameters;  // on one rank
+  ParameterCount trained;     // those of them that are not frozen
+  bool has_backward = false;  // some layer has one
 };
 
 class ParameterBuckets {
@@ -24,8 +26,8 @@ class ParameterBuckets {
   // The buckets of a chunk in the order in which their gradients become ready: the last layers
   // first.
   std::span<const Bucket> Of(int stage, int chunk) const { return buckets_[stage][chunk]; }
-  // The parameters of all buckets of a stage.
-  ParameterCount StageParameters(int stage) const;
+  // The trained parameters of all buckets of a stage.
+  ParameterCount TrainedParameters(int stage) const;
 
  private:
   std::vector<std::vector<std::vector<Bucket>>> buckets_;  // by stage and chunk

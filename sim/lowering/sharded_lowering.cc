@@ -13,7 +13,7 @@ namespace {
 struct Part {
   Pass pass;
   int index = 0;  // within the pass
-  ParameterCount parameters;
+  ParameterCount parameters, trained;
 };
 
 class ShardedTraffic {
@@ -40,9 +40,9 @@ class ShardedTraffic {
       if (gathers) AddGather(part, is_late ? last_ : before_last_);
       FlushReduction();
       before_last_ = std::exchange(last_, ComputeTasks(part));
-      if (MakesWeightGradients(part.pass.phase) && context_.rules.ReducesEveryPass(stage_)) {
-        pending_ = part;
-      }
+      const bool reduces =
+          MakesWeightGradients(part.pass.phase) && context_.rules.ReducesEveryPass(stage_);
+      if (reduces && part.trained.Total() > 0) pending_ = part;
     }
     FlushReduction();
     return last_reduction_;
@@ -58,7 +58,8 @@ class ShardedTraffic {
       if (!context_.rules.GathersEveryPass(stage_) && !MakesWeightGradients(pass.phase)) continue;
       for (size_t i = 0; i < buckets.size(); ++i) {
         const Bucket& bucket = is_forward ? buckets[buckets.size() - 1 - i] : buckets[i];
-        parts.push_back({pass, static_cast<int>(i), bucket.parameters});
+        if (!is_forward && !bucket.has_backward) continue;
+        parts.push_back({pass, static_cast<int>(i), bucket.parameters, bucket.trained});
       }
     }
     return parts;
@@ -94,7 +95,7 @@ class ShardedTraffic {
   void FlushReduction() {
     if (!pending_) return;
     last_reduction_ =
-        collectives_.Reduce(pending_->parameters, MakeTag(*pending_, Phase::kGradReduce), last_);
+        collectives_.Reduce(pending_->trained, MakeTag(*pending_, Phase::kGradReduce), last_);
     pending_.reset();
   }
 

@@ -86,7 +86,8 @@ class UpdateLowering {
           const Bucket& bucket = buckets[buckets.size() - 1 - part];
           const Tag tag =
               MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part));
-          const TaskId gather = DataCollectives(context_, group).Gather(bucket.parameters, tag, {});
+          if (bucket.trained.Total() == 0) continue;  // unchanged since they were gathered last
+          const TaskId gather = DataCollectives(context_, group).Gather(bucket.trained, tag, {});
           for (const size_t w : passes_.WorkersOf(stage)) {
             const Pass& first = passes_.workers()[w].first_forward[chunk];
             context_.builder.AddDependency(gather,
@@ -104,11 +105,12 @@ class UpdateLowering {
     own_reductions_[leaders_[stage]].push_back(reduction);
   }
 
-  void AddReduction(int stage, int chunk, int bucket, const ParameterCount& parameters,
+  void AddReduction(int stage, int chunk, int bucket, const ParameterCount& trained,
                     std::span<const TaskId> after) {
+    if (trained.Total() == 0) return;
     for (const DataGroup& group : groups_[stage]) {
       const Tag tag = MakeTag(group.rank, stage, Phase::kGradReduce, chunk, bucket);
-      NoteReduction(stage, DataCollectives(context_, group).Reduce(parameters, tag, after));
+      NoteReduction(stage, DataCollectives(context_, group).Reduce(trained, tag, after));
     }
   }
 
@@ -119,7 +121,7 @@ class UpdateLowering {
       for (const size_t w : workers_[stage]) {
         after.push_back(passes_.Last(w, workers[w].order.back()));
       }
-      return AddReduction(stage, -1, 0, context_.buckets.StageParameters(stage), after);
+      return AddReduction(stage, -1, 0, context_.buckets.TrainedParameters(stage), after);
     }
     for (int chunk = plan_.chunk_count() - 1; chunk >= 0; --chunk) {
       const auto buckets = context_.buckets.Of(stage, chunk);
@@ -130,7 +132,7 @@ class UpdateLowering {
           after.push_back(passes_.First(w, workers[w].last_backward[like]) +
                           static_cast<TaskId>(b));
         }
-        AddReduction(stage, chunk, static_cast<int>(b), buckets[b].parameters, after);
+        AddReduction(stage, chunk, static_cast<int>(b), buckets[b].trained, after);
       }
     }
   }
@@ -162,7 +164,7 @@ class UpdateLowering {
     context_.AddTask(op, passes_.compute_lanes(), reductions_, MakeTag(0, -1, Phase::kGradNorm));
   }
 
-  // The ops, one after another, by which one rank of a worker updates its parameters.
+  // The ops, one after another, by which one rank of a worker updates its trained parameters.
   std::vector<Op> UpdateOps(const LoweredWorker& worker, const ParameterCount& parameters) const {
     const int64_t ranks = rules_.DataRanks(worker.stage);
     if (!plan_.offload.optimizer) return {OptimizerOp(plan_, worker.stage, parameters, ranks)};
@@ -173,7 +175,8 @@ class UpdateLowering {
   }
 
   void AddOptimizer(int stage) {
-    const ParameterCount parameters = context_.buckets.StageParameters(stage);
+    const ParameterCount parameters = context_.buckets.TrainedParameters(stage);
+    if (parameters.Total() == 0) return;
     const std::vector<int> peers = map_.Peers(stage);
     std::vector<TaskId>& updates = updates_[peers[0]];
     // Otherwise the update follows the norm, which holds every compute lane.

@@ -12,12 +12,14 @@ size_t WorkerMessages::KeyHash::operator()(const Key& key) const {
 }
 
 // A forward sends the output of the chunk's last layer, a backward the gradient of the output of
-// the layer before its first.
+// the layer before its first, if some layer before it is trained.
 OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int device) {
   if (from == to) return -1;
   const LoweredWorker& sender = workers_[from];
   const LoweredWorker& receiver = workers_[to];
   const LayerRange range = context_.plan.stages[sender.stage].chunks[pass.chunk];
+  const bool is_backward = pass.phase != Phase::kForward;
+  if (is_backward && !context_.workload.layer(range.first).returns_gradient) return -1;
   const int layer = pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
   const int index = layer * static_cast<int>(sender.ranks.size()) + device;
   const auto [entry, is_new] = op_sequences_.try_emplace({from, to, index}, -1);

@@ -20,7 +20,8 @@ class WorkerMessages {
       : context_(context), workers_(workers) {}
 
   // Returns the send by which one device of a worker hands on a pass; -1 if a worker would send to
-  // itself. Sends are added to the schedule when they are first asked for.
+  // itself, or if the pass returns no gradient. Sends are added to the schedule when they are first
+  // asked for.
   OpSequenceId OpSequence(int from, int to, const Pass& pass, int device);
   // Returns the communicator of this send, which is also added when it is first asked for.
   int32_t Channel(int from, int to, int device);

@@ -55,15 +55,18 @@ class Joiner {
   void JoinBackward(Phase phase) {
     const bool gathers = IsBackward(phase);
     const bool reduces = MakesWeightGradients(phase);
+    int first = 0;
+    while (first < count() && !layers_[first].has_backward) ++first;
+    if (first == count()) return;
     if (gathers) Hold(count() - 1, kGathered, true);
-    for (int l = count(); l-- > 0;) {
-      if (gathers) Hold(l - 1, kGathered, true);
+    for (int l = count(); l-- > first;) {
+      if (gathers && l > first) Hold(l - 1, kGathered, true);
       if (reduces) Hold(l, kGradients, true);
       Append(phase, l);
       if (gathers) Hold(l, kGathered, false);
       if (reduces) Hold(l + 1, kGradients, false);
     }
-    if (reduces) Hold(0, kGradients, false);
+    if (reduces) Hold(first, kGradients, false);
   }
 
   void Append(Phase phase, int l) {

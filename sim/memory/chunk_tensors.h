@@ -36,14 +36,16 @@ struct ChunkTensors {
   friend bool operator==(const ChunkTensors&, const ChunkTensors&) = default;
 };
 
-// One layer of a chunk. If its states are sharded, its passes hold `gathered` and `gradients` for a
-// while; zero means that these are held all the time.
+// One layer of a chunk. Layers without a backward come before those with one. If its states are
+// sharded, its passes hold `gathered` and `gradients` for a while; zero means that these are held
+// all the time.
 struct ChunkLayer {
   const LayerTensors* tensors = nullptr;
   Bytes gathered;   // weights, from the start of the layer that runs before it to its own end
   Bytes gradients;  // from the start of its backward to the end of the next layer's, during which
                     // they are reduced
   int repeats = 0;  // how many layers, up to this one, run forward again before its backward
+  bool has_backward = true;
   friend bool operator==(const ChunkLayer&, const ChunkLayer&) = default;
 };
 

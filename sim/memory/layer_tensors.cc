@@ -6,6 +6,7 @@
 #include "costmodel/divide.h"
 #include "sim/memory/caching_allocator.h"
 #include "sim/memory/tensor_sizes.h"
+#include "sim/workload/layer_gradients.h"
 
 namespace stagecraft {
 namespace {
@@ -78,6 +79,7 @@ class Tracer {
       : layer_(layer),
         spec_(spec),
         framework_(framework),
+        gradients_(GradientsOf(layer)),
         count_(static_cast<int>(layer.operators.size())),
         recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
@@ -87,16 +89,16 @@ class Tracer {
     }
   }
 
-  LayerTensors Trace(bool forward_only) {
+  LayerTensors Trace(bool has_no_backward) {
     LayerTensors layer;
     const auto run = [&](Phase phase, auto body) {
       recorder_.Begin();
       body();
       layer.passes[static_cast<size_t>(phase)] = recorder_.Take();
     };
-    const auto forward = [&] { Forward(forward_only || recomputes_all_); };
+    const auto forward = [&] { Forward(has_no_backward || recomputes_all_); };
     run(Phase::kForward, forward);
-    if (!forward_only) {
+    if (!has_no_backward) {
       run(Phase::kBackward, [&] { Backward(false, layer); });
       recorder_.Begin();
       forward();  // for the other kind of backward
@@ -152,11 +154,12 @@ class Tracer {
   void AddOperator(int v) {
     Node& node = nodes_.emplace_back();
     for (const SavedTensor& tensor : op(v).saved) {
+      if (!IsNeeded(tensor, v)) continue;
       const int id = recorder_.NewTensor(SavedSize(tensor, v), TensorRole::kActivation);
       if (tensor.per_key) node.scores.push_back(id);
       (IsInput(tensor, op(v)) ? node.inputs : node.others).push_back(id);
     }
-    if (CopiesOutput(op(v))) {
+    if (CopiesOutput(op(v)) && gradients_[v].Any()) {
       node.others.push_back(
           recorder_.NewTensor(OutputBytes(op(v), spec_), TensorRole::kActivation));
     }
@@ -168,6 +171,16 @@ class Tracer {
       node.operands.push_back(static_cast<int>(operand));
       nodes_[operand].readers.push_back(v);
     }
+  }
+
+  // Whether the backward of an operator reads what it keeps.
+  bool IsNeeded(const SavedTensor& tensor, int v) const {
+    return gradients_[v].of_weights || (gradients_[v].of_input && !tensor.only_for_weights);
+  }
+
+  // Whether the gradient of an operator's weights is a GEMM that a later pass runs.
+  bool WaitsForWeights(int v, bool is_split) const {
+    return is_split && IsProduct(op(v)) && gradients_[v].of_weights;
   }
 
   void MakeAll(const std::vector<int>& tensors) {
@@ -253,15 +266,17 @@ class Tracer {
 
   void BackwardThrough(int v, bool is_split, int& input_gradient) {
     Node& node = nodes_[v];
+    if (!gradients_[v].Any()) return recorder_.Drop(node.gradient);
     MakeAll(node.scores);  // has an effect only if they are recomputed
     const int scratch = recorder_.MakeTemporary(BackwardScratch(op(v), spec_));
     for (const int operand : node.operands) {
+      if (!gradients_[operand].Any()) continue;
       MakeGradient(operand, OutputBytes(op(operand), spec_), is_split);
     }
-    if (op(v).reads_layer_input && input_gradient == kNone) {
+    if (op(v).reads_layer_input && layer_.returns_gradient && input_gradient == kNone) {
       input_gradient = recorder_.MakeTemporary(InputBytes(op(v), spec_));
     }
-    const bool waits = is_split && IsProduct(op(v));
+    const bool waits = WaitsForWeights(v, is_split);
     const int weights = waits ? kNone : MakeWeightGradient(v);
     recorder_.Drop(scratch);
     DropAll(node.others);
@@ -273,7 +288,7 @@ class Tracer {
   void MakeGradient(int v, Bytes size, bool is_split) {
     Node& node = nodes_[v];
     if (recorder_.IsAlive(node.gradient)) return;
-    if (is_split && IsProduct(op(v))) {
+    if (WaitsForWeights(v, is_split)) {
       recorder_.Make(node.kept_gradient);
     } else {
       node.gradient = recorder_.MakeTemporary(size);
@@ -282,12 +297,14 @@ class Tracer {
 
   int MakeWeightGradient(int v) {
     const bool is_fused = framework_.fuses_weight_gradients && IsProduct(op(v));
-    return is_fused ? kNone : recorder_.MakeTemporary(WeightBytes(op(v), spec_));
+    return is_fused || !gradients_[v].of_weights
+               ? kNone
+               : recorder_.MakeTemporary(WeightBytes(op(v), spec_));
   }
 
   void Weights() {
     for (int v = count_; v-- > 0;) {
-      if (!IsProduct(op(v))) continue;
+      if (!WaitsForWeights(v, true)) continue;
       const int weights = MakeWeightGradient(v);
       DropAll(nodes_[v].inputs);
       recorder_.Drop(weights);
@@ -299,6 +316,7 @@ class Tracer {
   const LayerKind& layer_;
   const ShardSpec& spec_;
   const FrameworkMemory& framework_;
+  const std::vector<OperatorGradients> gradients_;  // by vertex
   const int count_;
   const bool recomputes_all_;
   Recorder recorder_;
@@ -310,7 +328,7 @@ class Tracer {
 
 LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
                         const FrameworkMemory& framework, bool forward_only, bool keeps_input) {
-  return Tracer(layer, spec, framework, keeps_input).Trace(forward_only);
+  return Tracer(layer, spec, framework, keeps_input).Trace(forward_only || !layer.has_backward());
 }
 
 }  // namespace stagecraft

@@ -59,7 +59,9 @@ struct LayerTensors {
 //   makes, and is traced as if its whole forward ran again.
 // - If the backward is split in two, its first part leaves behind the operands of weight gradients:
 //   the inputs of GEMMs and the gradients of their outputs.
-// - With `forward_only` nothing is kept.
+// - With `forward_only`, or if the layer has no backward, nothing is kept. In a frozen layer that
+//   has one, operators keep what the gradients of their inputs need, and make no other gradients;
+//   in the first trained layer, those that depend on no trained parameters keep nothing.
 //
 // `spec` is that of the layer (LayerSpec). `keeps_input` says that the layer is the first of its
 // range of recomputed layers, if it is in one.

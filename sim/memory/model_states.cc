@@ -32,12 +32,15 @@ int64_t OwnParameters(const ParameterCount& parameters, const StateSharing& shar
   return DivideUp(parameters.dense, sharing.ranks) + DivideUp(parameters.expert, sharing.experts);
 }
 
-ModelStates ShareOut(const ParameterCount& parameters, const StateSharing& sharing) {
-  const auto kept = [&](int from_zero) { return OwnParameters(parameters, sharing, from_zero); };
-  return {.weights = Bytes(kept(3) * sharing.working * sharing.versions),
-          .gradients = Bytes(kept(2) * sharing.gradient),
+ModelStates ShareOut(const ParameterCount& parameters, const ParameterCount& trained,
+                     const StateSharing& sharing) {
+  const int64_t weights = OwnParameters(parameters, sharing, 3);
+  const int64_t gradients = OwnParameters(trained, sharing, 2);
+  const int64_t updated = OwnParameters(trained, sharing, 1);
+  return {.weights = Bytes(weights * sharing.working * sharing.versions),
+          .gradients = Bytes(gradients * sharing.gradient),
           .optimizer = sharing.updates
-                           ? OptimizerStates(sharing.optimizer, sharing.working, kept(1))
+                           ? OptimizerStates(sharing.optimizer, sharing.working, updated)
                            : Bytes()};
 }
 

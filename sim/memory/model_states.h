@@ -38,8 +38,9 @@ StateSharing SharingOf(const Plan& plan, const Workload& workload, int stage);
 int64_t OwnParameters(const ParameterCount& parameters, const StateSharing& sharing, int from_zero);
 
 // Returns the states of one of N ranks. Undivided, each parameter takes working x versions +
-// gradient + OptimizerStates() bytes. ZeRO 1 divides the last of these terms by N, ZeRO 2 the last
-// two, ZeRO 3 all.
-ModelStates ShareOut(const ParameterCount& parameters, const StateSharing& sharing);
+// gradient + OptimizerStates() bytes, and one that is not `trained` only the first of these terms.
+// ZeRO 1 divides the last term by N, ZeRO 2 the last two, ZeRO 3 all.
+ModelStates ShareOut(const ParameterCount& parameters, const ParameterCount& trained,
+                     const StateSharing& sharing);
 
 }  // namespace stagecraft

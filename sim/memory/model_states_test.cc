@@ -12,7 +12,7 @@ TEST(ModelStatesTest, ZeroSharesOutWhatItsStageSays) {
   StateSharing sharing{.ranks = 64};
   const auto gigabytes = [&](int zero) {
     sharing.zero = zero;
-    const ModelStates states = ShareOut(parameters, sharing);
+    const ModelStates states = ShareOut(parameters, parameters, sharing);
     return static_cast<double>((states.weights + states.gradients + states.optimizer).count()) /
            1e9;
   };
@@ -25,12 +25,12 @@ TEST(ModelStatesTest, ZeroSharesOutWhatItsStageSays) {
 TEST(ModelStatesTest, ExpertsAreSharedByThoseThatHoldThem) {
   const ParameterCount parameters{.dense = 800, .expert = 160};
   const StateSharing sharing{.zero = 1, .ranks = 8, .experts = 2};
-  EXPECT_EQ(ShareOut(parameters, sharing).optimizer, Bytes(12 * (100 + 80)));
+  EXPECT_EQ(ShareOut(parameters, parameters, sharing).optimizer, Bytes(12 * (100 + 80)));
 }
 
 TEST(ModelStatesTest, VersionsMultiplyWeightsAlone) {
   const StateSharing sharing{.versions = 3};
-  const ModelStates states = ShareOut({.dense = 100}, sharing);
+  const ModelStates states = ShareOut({.dense = 100}, {.dense = 100}, sharing);
   EXPECT_EQ(states.weights, Bytes(600));
   EXPECT_EQ(states.gradients, Bytes(200));
 }

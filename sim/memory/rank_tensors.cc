@@ -59,13 +59,16 @@ void RankTensorsMaker::Forget() {
 RankTensors RankTensorsMaker::Make(const Plan& plan, int stage, int replica) {
   const Stage& s = plan.stages[stage];
   StageParts parts{plan, s, StageDivision(plan, workload_, stage)};
-  ParameterCount parameters;
+  ParameterCount parameters, trained;
   for (const ParameterCount& chunk : ChunkParameters(plan, workload_, stage)) parameters += chunk;
+  for (const ParameterCount& chunk : TrainedChunkParameters(plan, workload_, stage)) {
+    trained += chunk;
+  }
   const StateSharing sharing = SharingOf(plan, workload_, stage);
   RankTensors rank;
-  rank.states = ShareOut(parameters, sharing);
+  rank.states = ShareOut(parameters, trained, sharing);
   if (plan.offload.optimizer) {
-    rank.states.host = HostBytes(plan, OwnParameters(parameters, sharing, 1));
+    rank.states.host = HostBytes(plan, OwnParameters(trained, sharing, 1));
     rank.states.optimizer = Bytes();
   }
   rank.offloaded = plan.offload.activations;
@@ -107,7 +110,7 @@ Bytes RankTensorsMaker::Messages(const StageParts& parts) const {
   Bytes largest;
   if (parts.plan.stages.size() == 1 || parts.plan.forward_only) return largest;
   for (const LayerRange& range : parts.stage.chunks) {
-    if (range.first == 0) continue;
+    if (range.first == 0 || !workload_.layer(range.first).returns_gradient) continue;
     largest = std::max(largest, BoundaryBytes(workload_.layer(range.first - 1), parts.spec));
   }
   return largest;
@@ -142,10 +145,12 @@ std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const 
     const TracedLayer& traced = *entry->second;
     ChunkLayer layer;
     layer.tensors = &traced.tensors;
+    layer.has_backward = workload_.kinds[kind].has_backward();
     layer.repeats = l == again.first + again.count - 1 ? again.count : 0;
     if (!repeats && RepeatsOperators(workload_.kinds[kind], kept)) layer.repeats = 1;
     if (parts.gathers) layer.gathered = Bytes(traced.parameters * parts.plan.WorkingBytes());
-    if (parts.reduces) layer.gradients = Bytes(traced.parameters * parts.plan.gradient_bytes);
+    const bool reduces = parts.reduces && !workload_.kinds[kind].is_frozen;
+    if (reduces) layer.gradients = Bytes(traced.parameters * parts.plan.gradient_bytes);
     layers.push_back(layer);
   }
   return layers;

@@ -82,6 +82,15 @@ void CheckTies(const Plan& plan, const Workload& workload, Errors& errors) {
       Name(plan.schedule), workload.name));
 }
 
+// Every stage updates its weights in the course of its passes, and keeps versions of them.
+void CheckFrozen(const Plan& plan, const Workload& workload, Errors& errors) {
+  if (!workload.has_frozen_layers()) return;
+  errors.push_back(
+      fmt::format("order: {} updates the weights of every stage, but {} has frozen layers; want a "
+                  "schedule that flushes the pipeline",
+                  Name(plan.schedule), workload.name));
+}
+
 void CheckBatches(const Plan& plan, Errors& errors) {
   const char* name = Name(plan.schedule);
   const int64_t batch = plan.micro_batches();
@@ -122,6 +131,7 @@ void CheckStretch(const Plan& plan, Errors& errors) {
 void FindAsynchronousErrors(const Plan& plan, const Workload& workload, Errors& errors) {
   CheckUses(plan, errors);
   CheckTies(plan, workload, errors);
+  CheckFrozen(plan, workload, errors);
   CheckBatches(plan, errors);
   CheckExpertGroups(plan, errors);
   if (errors.empty()) CheckStretch(plan, errors);

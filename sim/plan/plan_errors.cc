@@ -259,6 +259,13 @@ void CheckSizes(const Plan& plan, const Workload& workload, Errors& errors) {
   }
 }
 
+// The others notice a dead server in the first reduction of a step, which a frozen layer has not.
+void CheckFrozen(const Plan& plan, const Workload& workload, Errors& errors) {
+  if (plan.gradient_sync.dead_server < 0 || !workload.has_frozen_layers()) return;
+  errors.push_back(fmt::format("dead_server: got {}, want none, since {} has frozen layers",
+                               plan.gradient_sync.dead_server, workload.name));
+}
+
 }  // namespace
 
 std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
@@ -281,6 +288,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   if (errors.empty()) CheckSharding(plan, errors);
   FindOffloadErrors(plan, cluster, errors);
   if (errors.empty()) FindSyncErrors(plan, cluster, errors);
+  if (errors.empty()) CheckFrozen(plan, workload, errors);
   return errors;
 }
 

@@ -17,7 +17,7 @@ struct TiedStages {
   bool Hold(int stage) const { return stage == first || stage == last; }
 };
 
-// No value if there are none, or if the two stages hold the same anyway.
+// No value if there are none, if they are frozen, or if the two stages hold the same anyway.
 std::optional<TiedStages> FindTiedStages(const Plan& plan, const Workload& workload);
 
 }  // namespace stagecraft

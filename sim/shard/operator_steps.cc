@@ -13,6 +13,9 @@ class Emitter {
  public:
   Emitter(const Operator& o, const ShardSpec& spec, Steps& steps)
       : o_(o), spec_(spec), steps_(steps) {}
+  Emitter(const Operator& o, const OperatorGradients& gradients, const ShardSpec& spec,
+          Steps& steps)
+      : o_(o), spec_(spec), steps_(steps), gradients_(gradients) {}
 
   void Forward() {
     switch (o_.kind) {
@@ -44,14 +47,16 @@ class Emitter {
   }
 
   void Backward() {
+    if (!gradients_.Any()) return;
     switch (o_.kind) {
       case OperatorKind::kLinear:
         return o_.experts > 0 ? ExpertBackward() : LinearBackward();
       case OperatorKind::kRecurrent:
         return RecurrentBackward();
       case OperatorKind::kConvolution:
-        Convolve();  // for the input gradient
-        return Convolve(kWeightGradient);
+        if (gradients_.of_input) Convolve();
+        if (gradients_.of_weights) Convolve(kWeightGradient);
+        return;
       case OperatorKind::kAttention:
         return AppendAttentionBackward(o_, spec_, steps_);
       case OperatorKind::kDispatch:
@@ -60,6 +65,9 @@ class Emitter {
         return Dispatch();
       case OperatorKind::kProfiled:
         return Add(Op::Profiled(AllRows(), o_.backward_time));
+      case OperatorKind::kEmbedding:
+        if (gradients_.of_weights) Elementwise(o_.backward_elements);
+        return;
       default:
         return Elementwise(o_.backward_elements);
     }
@@ -72,6 +80,7 @@ class Emitter {
     Add(Op::Gemm(spec_.precision, m, n, k, batch));
   }
   void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
+    if (!gradients_.of_weights) return;
     Add(Op::Gemm(spec_.precision, m, n, k, batch), kWeightGradient);
     AddToSum(batch * m * n);
   }
@@ -164,13 +173,15 @@ class Emitter {
     if (o_.split == Split::kRow) {
       GatherRows(o_.out_features, spec_.overlap_tensor ? kOverlapsNext : 0);
     }
-    if (is_column) GatherRows(o_.in_features, kOverlapsNext);
-    Product(rows, LocalIn(), LocalOut());
-    if (is_column) ReduceOutput(o_.in_features, kOverlapsNext);
+    const auto [of_input, of_weights] = gradients_;
+    if (is_column && of_weights) GatherRows(o_.in_features, of_input ? kOverlapsNext : 0);
+    if (of_input) Product(rows, LocalIn(), LocalOut());
+    if (is_column && of_input) ReduceOutput(o_.in_features, of_weights ? kOverlapsNext : 0);
     WeightGradient(LocalOut(), LocalIn(), rows);
   }
 
-  // A time step needs the one before: there are as many GEMMs as rows in a sample.
+  // A time step needs the one before: there are as many GEMMs as rows in a sample. In the backward
+  // they take the gradients back through the steps, which the weight gradient needs, too.
   void RecurrentForward() {
     Op op = Op::Gemm(spec_.precision, AllRows(), LocalOut(), LocalIn());
     op.kernels = StepsOfSample();
@@ -218,7 +229,7 @@ class Emitter {
   void ExpertBackward() {
     const int64_t rows = RowsPerExpert();
     Cast(LocalExperts() * rows * LocalOut());
-    Product(rows, LocalIn(), LocalOut(), LocalExperts());
+    if (gradients_.of_input) Product(rows, LocalIn(), LocalOut(), LocalExperts());
     WeightGradient(LocalOut(), LocalIn(), rows, LocalExperts());
   }
 
@@ -244,6 +255,7 @@ class Emitter {
   const Operator& o_;
   const ShardSpec& spec_;
   Steps& steps_;
+  OperatorGradients gradients_;
 };
 
 }  // namespace
@@ -252,8 +264,9 @@ void AppendForward(const Operator& op, const ShardSpec& spec, Steps& steps) {
   Emitter(op, spec, steps).Forward();
 }
 
-void AppendBackward(const Operator& op, const ShardSpec& spec, Steps& steps) {
-  Emitter(op, spec, steps).Backward();
+void AppendBackward(const Operator& op, const OperatorGradients& gradients, const ShardSpec& spec,
+                    Steps& steps) {
+  Emitter(op, gradients, spec, steps).Backward();
 }
 
 }  // namespace stagecraft

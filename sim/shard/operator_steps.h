@@ -2,13 +2,15 @@
 #pragma once
 
 #include "sim/shard/shard.h"
+#include "sim/workload/layer_gradients.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
 
-// Appends the forward or the backward ops of an operator, including collectives. Input gradients
-// come before weight gradients.
+// Appends the forward or the backward ops of an operator, including collectives. A backward has the
+// ops of those gradients that are asked for; input gradients come before weight gradients.
 void AppendForward(const Operator& op, const ShardSpec& spec, Steps& steps);
-void AppendBackward(const Operator& op, const ShardSpec& spec, Steps& steps);
+void AppendBackward(const Operator& op, const OperatorGradients& gradients, const ShardSpec& spec,
+                    Steps& steps);
 
 }  // namespace stagecraft

@@ -5,6 +5,7 @@
 
 #include "costmodel/divide.h"
 #include "sim/shard/operator_steps.h"
+#include "sim/workload/layer_gradients.h"
 
 namespace stagecraft {
 namespace {
@@ -34,11 +35,13 @@ void AppendRepeated(const LayerKind& layer, const ShardSpec& spec, Steps& steps)
 }  // namespace
 
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
-  return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock;
+  return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock &&
+         layer.has_backward();
 }
 
 bool RepeatsOperators(const LayerKind& layer, const ShardSpec& spec) {
-  return spec.recompute == Recompute::kOperators && layer.role == LayerRole::kBlock;
+  return spec.recompute == Recompute::kOperators && layer.role == LayerRole::kBlock &&
+         layer.has_backward();
 }
 
 LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer) {
@@ -47,8 +50,11 @@ LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int 
       std::upper_bound(spec.recomputed.begin(), spec.recomputed.end(), layer,
                        [](int value, const LayerRange& range) { return value < range.first; });
   if (after == spec.recomputed.begin()) return {layer, 0};
-  const LayerRange range = *std::prev(after);
-  return layer < range.first + range.count ? range : LayerRange{layer, 0};
+  LayerRange range = *std::prev(after);
+  const int end = range.first + range.count;
+  if (layer >= end || !workload.layer(layer).has_backward()) return {layer, 0};
+  while (!workload.layer(range.first).has_backward()) ++range.first;
+  return {range.first, end - range.first};
 }
 
 ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer) {
@@ -64,8 +70,9 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   LayerSteps steps;
   ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps.backward);
+  const std::vector<OperatorGradients> gradients = GradientsOf(layer);
   for (size_t v = layer.operators.size(); v-- > 0;) {
-    AppendBackward(layer.operators[v], spec, steps.backward);
+    AppendBackward(layer.operators[v], gradients[v], spec, steps.backward);
   }
   return steps;
 }
@@ -90,8 +97,9 @@ ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert) {
 }
 
 FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec) {
-  const bool recomputes_scores =
-      spec.recompute == Recompute::kSelective && spec.attention == AttentionBackend::kUnfused;
+  const bool recomputes_scores = spec.recompute == Recompute::kSelective &&
+                                 spec.attention == AttentionBackend::kUnfused &&
+                                 layer.has_backward();
   const bool recomputes_all = RecomputesWhole(layer, spec);
   Steps steps;
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps);

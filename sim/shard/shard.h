@@ -73,7 +73,8 @@ using Steps = std::vector<Step>;
 
 // The passes of one layer. `backward` repeats what Recompute::kSelective and kOperators do not
 // keep; a layer that is recomputed as a whole runs `forward` again before it. Input gradients come
-// before weight gradients, operator by operator. The head has GEMMs of at least 16 bits: recipes of
+// before weight gradients, operator by operator; gradients that a frozen layer does not need
+// (GradientsOf) are left out. The head has GEMMs of at least 16 bits: recipes of
 // fewer leave it out (in Megatron-core it is no layer of Transformer Engine; torchtitan filters
 // `output`).
 struct LayerSteps {
@@ -82,7 +83,7 @@ struct LayerSteps {
 };
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 
-// Returns whether all operators of the layer run again before its backward.
+// Returns whether all operators of the layer run again before its backward, if it has one.
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
 
 // Returns whether the backward of the layer repeats parts of its forward, as Recompute::kOperators
@@ -90,7 +91,7 @@ bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
 bool RepeatsOperators(const LayerKind& layer, const ShardSpec& spec);
 
 // Returns the range of layers with which a layer of the workload is recomputed; it is empty if the
-// layer keeps what its backward needs.
+// layer keeps what its backward needs, and begins at the first layer that has a backward.
 LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer);
 
 // Returns `spec` for that layer: `recompute` says whether it is recomputed as a whole.

@@ -148,14 +148,21 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   return spec;
 }
 
-std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
+namespace {
+
+// The parameters of those layers of a stage for whose kind `counts` holds, by chunk.
+template <typename Counts>
+std::vector<ParameterCount> SumParameters(const Plan& plan, const Workload& workload, int stage,
+                                          Counts counts) {
   const Stage& s = plan.stages[stage];
   std::vector<ParameterCount> parameters;
   const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
                                            [](const LayerRange& c) { return c.first == 0; });
   std::vector<ParameterCount> of_kind;
   for (const LayerKind& kind : workload.kinds) {
-    of_kind.push_back(ShardParameters(kind, s.tensor_parallel, s.expert_parallel));
+    of_kind.emplace_back();
+    if (!counts(kind)) continue;
+    of_kind.back() = ShardParameters(kind, s.tensor_parallel, s.expert_parallel);
     // On the rank of the embedding, whatever is tied to it is the same tensor.
     if (!holds_embedding) continue;
     of_kind.back().dense -= DivideUp(kind.tied_parameters, s.tensor_parallel);
@@ -168,6 +175,18 @@ std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& wo
     parameters.push_back(sum);
   }
   return parameters;
+}
+
+}  // namespace
+
+std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
+  return SumParameters(plan, workload, stage, [](const LayerKind&) { return true; });
+}
+
+std::vector<ParameterCount> TrainedChunkParameters(const Plan& plan, const Workload& workload,
+                                                   int stage) {
+  return SumParameters(plan, workload, stage,
+                       [](const LayerKind& kind) { return !kind.is_frozen; });
 }
 
 }  // namespace stagecraft

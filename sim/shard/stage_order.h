@@ -34,7 +34,10 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
 // stage.
 std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
 
-// Returns the parameters of a stage on one of its ranks, by chunk.
+// Return the parameters of a stage on one of its ranks, by chunk: all, or those of layers that are
+// not frozen.
 std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
+std::vector<ParameterCount> TrainedChunkParameters(const Plan& plan, const Workload& workload,
+                                                   int stage);
 
 }  // namespace stagecraft

@@ -1,27 +1,35 @@
 #include "sim/step/peak_share.h"
 
 #include <algorithm>
-#include <utility>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "costmodel/device.h"
 #include "costmodel/units.h"
+#include "sim/workload/layer_gradients.h"
 
 namespace stagecraft {
 namespace {
 
 // The share of a step's FLOPs that attention and the head take, which keep 16 bits.
 double WideShare(const Workload& workload, int64_t sequence) {
-  Workload wide;
-  wide.layers = workload.layers;
+  std::vector<double> by_kind;
   for (const LayerKind& kind : workload.kinds) {
-    LayerKind& kept = wide.kinds.emplace_back();
     const bool is_head = kind.role == LayerRole::kHead;
-    for (const Operator& op : kind.operators) {
-      if (is_head || op.kind == OperatorKind::kAttention) kept.operators.Add(op);
+    const std::vector<OperatorGradients> gradients = GradientsOf(kind);
+    double wide = 0;
+    for (size_t v = 0; v < gradients.size(); ++v) {
+      const Operator& op = kind.operators[v];
+      const bool is_wide = is_head || op.kind == OperatorKind::kAttention;
+      if (is_wide) wide += TrainingFlopsPerToken(op, gradients[v], sequence);
     }
+    by_kind.push_back(wide);
   }
+  double wide = 0;
+  for (const int kind : workload.layers) wide += by_kind[kind];
   const double all = workload.TrainingFlopsPerToken(sequence).count();
-  return all > 0 ? wide.TrainingFlopsPerToken(sequence).count() / all : 0;
+  return all > 0 ? wide / all : 0;
 }
 
 // The share of a step's FLOPs that Winograd's algorithm saves.

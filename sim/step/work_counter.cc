@@ -20,10 +20,12 @@ size_t WorkCounter::LayerHash::operator()(const Layer& layer) const {
 void WorkCounter::Count(const Plan& plan, Evaluation& evaluation) {
   evaluation.samples = static_cast<double>(plan.global_batch);
   evaluation.tokens = evaluation.samples * static_cast<double>(plan.sequence);
-  const double share = plan.forward_only ? 1.0 / 3.0 : 1.0;
-  const auto [per_token, is_new] = per_token_.try_emplace(plan.sequence);
-  if (is_new) per_token->second = workload_.TrainingFlopsPerToken(plan.sequence);
-  evaluation.model_flops = share * evaluation.tokens * per_token->second;
+  const auto [per_token, is_new] = per_token_.try_emplace({plan.sequence, plan.forward_only});
+  if (is_new) {
+    per_token->second = plan.forward_only ? workload_.ForwardFlopsPerToken(plan.sequence)
+                                          : workload_.TrainingFlopsPerToken(plan.sequence);
+  }
+  evaluation.model_flops = evaluation.tokens * per_token->second;
   evaluation.hardware_flops = evaluation.model_flops + RecomputedFlopsOf(plan);
   evaluation.group_devices.assign(cluster_.groups().size(), 0);
   double peak = 0;

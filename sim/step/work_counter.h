@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "costmodel/units.h"
 #include "sim/cluster/cluster.h"
@@ -38,7 +40,7 @@ class WorkCounter {
 
   const Workload& workload_;
   const Cluster& cluster_;
-  std::unordered_map<int64_t, FlopCount> per_token_;  // by sequence
+  std::map<std::pair<int64_t, bool>, FlopCount> per_token_;  // by sequence, whether forward only
   std::unordered_map<Layer, FlopCount, LayerHash> recomputed_;
 };
 

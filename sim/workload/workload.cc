@@ -3,33 +3,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/workload/layer_gradients.h"
+
 namespace stagecraft {
 namespace {
 
-double ForwardFlopsPerRow(const Operator& op, int64_t sequence) {
-  switch (op.kind) {
-    case OperatorKind::kLinear:
-    case OperatorKind::kConvolution:
-    case OperatorKind::kRecurrent:
-      return 2.0 * static_cast<double>(op.in_features) * static_cast<double>(op.out_features) *
-             (op.experts > 0 ? op.experts_per_token : 1);
-    case OperatorKind::kAttention: {
-      const int64_t rows = op.positions > 0 ? op.positions : sequence;
-      const double keys = static_cast<double>(op.keys > 0 ? op.keys : rows);
-      return 4.0 * op.heads * op.head_size * keys * (op.causal ? 0.5 : 1.0);
-    }
-    default:
-      return 0;
-  }
+// Forward FLOPs of the GEMMs of one layer, per token of the sequence.
+double LayerForwardFlops(const LayerKind& kind, int64_t sequence) {
+  double flops = 0;
+  for (const Operator& op : kind.operators) flops += ForwardFlopsPerToken(op, sequence);
+  return flops;
 }
 
-// Forward FLOPs of the GEMMs of one layer, per token of the sequence.
-double ForwardFlopsPerToken(const LayerKind& kind, int64_t sequence) {
+// FLOPs of the GEMMs of one layer in a training step, per token of the sequence.
+double LayerTrainingFlops(const LayerKind& kind, int64_t sequence) {
+  const std::vector<OperatorGradients> gradients = GradientsOf(kind);
   double flops = 0;
-  for (const Operator& op : kind.operators) {
-    const double rows =
-        op.positions > 0 ? static_cast<double>(op.positions) / static_cast<double>(sequence) : 1.0;
-    flops += rows * ForwardFlopsPerRow(op, sequence);
+  for (size_t v = 0; v < gradients.size(); ++v) {
+    flops += TrainingFlopsPerToken(kind.operators[v], gradients[v], sequence);
   }
   return flops;
 }
@@ -71,6 +62,10 @@ bool Workload::is_profile() const {
   return false;
 }
 
+bool Workload::has_frozen_layers() const {
+  return std::any_of(layers.begin(), layers.end(), [&](int kind) { return kinds[kind].is_frozen; });
+}
+
 int64_t LayerKind::Parameters() const {
   int64_t total = -tied_parameters;
   for (const Operator& op : operators) total += op.parameters;
@@ -91,17 +86,38 @@ int64_t Workload::Parameters() const {
   return total;
 }
 
+int64_t Workload::TrainedParameters() const {
+  int64_t total = 0;
+  for (const int kind : layers) {
+    if (!kinds[kind].is_frozen) total += kinds[kind].Parameters();
+  }
+  return total;
+}
+
 FlopCount Workload::ForwardFlops(int index, int64_t sequence) const {
-  return FlopCount(ForwardFlopsPerToken(layer(index), sequence));
+  return FlopCount(LayerForwardFlops(layer(index), sequence));
+}
+
+FlopCount Workload::ForwardFlopsPerToken(int64_t sequence) const {
+  std::vector<double> of_kind;
+  for (const LayerKind& kind : kinds) {
+    of_kind.push_back(LayerForwardFlops(kind, sequence));
+  }
+  double forward = 0;
+  for (const int kind : layers) forward += of_kind[kind];
+  return FlopCount(forward);
 }
 
 FlopCount Workload::TrainingFlopsPerToken(int64_t sequence) const {
-  std::vector<double> of_kind;
-  for (const LayerKind& kind : kinds) of_kind.push_back(ForwardFlopsPerToken(kind, sequence));
-  double forward = 0;
-  for (const int kind : layers) forward += of_kind[kind];
   // The backward pass multiplies twice: by the weights and by the activations.
-  return FlopCount(3.0 * forward);
+  if (!has_frozen_layers()) return 3.0 * ForwardFlopsPerToken(sequence);
+  std::vector<double> of_kind;
+  for (const LayerKind& kind : kinds) {
+    of_kind.push_back(LayerTrainingFlops(kind, sequence));
+  }
+  double flops = 0;
+  for (const int kind : layers) flops += of_kind[kind];
+  return FlopCount(flops);
 }
 
 }  // namespace stagecraft

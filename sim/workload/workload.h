@@ -44,6 +44,9 @@ struct SavedTensor {
   // heads x keys. Only unfused attention keeps such tensors, and selective recomputation drops
   // them.
   bool per_key = false;
+  // Whether it is kept for nothing but the gradient of its operator's weights, so that an operator
+  // with frozen weights does not keep it.
+  bool only_for_weights = false;
   friend bool operator==(const SavedTensor&, const SavedTensor&) = default;
 };
 
@@ -133,7 +136,13 @@ struct LayerKind {
   // Parameters of this kind that belong to another layer (tied head): present on this layer's rank
   // and in its operators, but one tensor of the network.
   int64_t tied_parameters = 0;
+  // FreezeLayers() sets these. Whether its parameters are not trained, and whether its backward
+  // returns a gradient to the layer before it, because some layer before it is trained, or none is
+  // frozen.
+  bool is_frozen = false;
+  bool returns_gradient = true;
 
+  bool has_backward() const { return !is_frozen || returns_gradient; }
   int64_t Parameters() const;  // without the tied ones
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };
@@ -163,14 +172,17 @@ struct Workload {
   // Whether it is a profile, whose times were measured in 32 bits on one GPU type. Nothing else is
   // known about its operators, so they cannot be divided.
   bool is_profile() const;
-  // The exact number of parameters; tied tensors count once.
+  bool has_frozen_layers() const;
+  // The exact number of parameters, and of those that are trained; tied tensors count once.
   int64_t Parameters() const;
+  int64_t TrainedParameters() const;
   // FLOPs of the GEMMs of one layer's forward, per token of the plan's sequence; conventions as
   // below.
   FlopCount ForwardFlops(int layer, int64_t sequence) const;
+  FlopCount ForwardFlopsPerToken(int64_t sequence) const;  // of all layers
   // FLOPs of one training step per token of the plan's sequence, without recomputation: three times
-  // the forward FLOPs of every GEMM, with causal attention as half the square; logits are counted,
-  // the embedding lookup is not.
+  // the forward FLOPs of every GEMM, less the gradients that frozen layers do not need, with causal
+  // attention as half the square; logits are counted, the embedding lookup is not.
   FlopCount TrainingFlopsPerToken(int64_t sequence) const;
   friend bool operator==(const Workload&, const Workload&) = default;
 };

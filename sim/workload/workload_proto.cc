@@ -5,8 +5,10 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
+#include "sim/workload/layer_gradients.h"
 #include "sim/workload/limits.h"
 
 namespace stagecraft {
@@ -70,7 +72,7 @@ SavedTensor SavedFromProto(const SavedTensorProto& proto, const Place& place) {
   place.Want(bytes == 0 || bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8,
              "bytes_per_element", std::to_string(bytes), "0, 1, 2, 4 or 8");
   const Split split = EnumFromProto<Split>(proto.split(), 2, "split", place);
-  return {proto.name(), proto.features(), bytes, split, proto.per_key()};
+  return {proto.name(), proto.features(), bytes, split, proto.per_key(), proto.only_for_weights()};
 }
 
 void CheckHeads(const OperatorProto& proto, const Place& place) {
@@ -185,6 +187,7 @@ LayerKind KindFromProto(const LayerKindProto& proto, const Place& place) {
   kind.tied_parameters = proto.tied_parameters();
   place.Range("boundary_positions", proto.boundary_positions(), 0, kMaxFeatures);
   kind.boundary_positions = proto.boundary_positions();
+  kind.is_frozen = proto.frozen();
   return kind;
 }
 
@@ -240,6 +243,8 @@ Workload WorkloadFromProto(const WorkloadProto& proto, std::string_view path) {
   workload.attention = EnumFromProto<AttentionBackend>(proto.attention(), 2, "attention", place);
   workload.lists_kernels =
       proto.has_lists_kernels() ? proto.lists_kernels() : HasConvolutions(workload);
+  FreezeLayers(std::string(path) + ": kinds.frozen", std::vector<bool>(workload.layers.size()),
+               workload);
   return workload;
 }
 

@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
+#include "sim/workload/networks/test_linears.h"
 #include "sim/workload/workload_to_proto.h"
 
 namespace stagecraft {
@@ -54,6 +55,17 @@ TEST(WorkloadProtoTest, AConvolutionMakesAListOfKernelsUnlessTheFieldSaysOtherwi
   EXPECT_FALSE(lists_kernels());
 }
 
+TEST(WorkloadProtoTest, FrozenKindsEndTheBackward) {
+  WorkloadProto proto = WorkloadToProto(Build("llama", AttentionBackend::kFlash));
+  proto.mutable_kinds(0)->set_frozen(true);
+  const Workload read = WorkloadFromProto(proto, "w");
+  EXPECT_TRUE(read == Frozen(Build("llama", AttentionBackend::kFlash), {0}));
+  EXPECT_FALSE(read.layer(0).has_backward());
+  EXPECT_FALSE(read.layer(1).returns_gradient);
+  EXPECT_TRUE(read.layer(2).returns_gradient);
+  EXPECT_TRUE(WorkloadFromProto(WorkloadToProto(read), "w") == read);
+}
+
 struct BadProto {
   const char* place;  // how the error starts
   std::function<void(WorkloadProto&)> spoil;
@@ -68,6 +80,12 @@ std::vector<BadProto> BadProtos() {
   return {
       {"w: name: got", [](auto& w) { w.clear_name(); }},
       {"w: kinds: got none", [](auto& w) { w.clear_kinds(); }},
+      {"w: kinds.frozen: got only one of layers 0 (embedding) and 4 (head) of gpt",
+       [](auto& w) { w.mutable_kinds(0)->set_frozen(true); }},
+      {"w: kinds.frozen: got all 5 layers of gpt",
+       [](auto& w) {
+         for (int kind = 0; kind < w.kinds_size(); ++kind) w.mutable_kinds(kind)->set_frozen(true);
+       }},
       {"w: layers: got 0 layers", [](auto& w) { w.clear_layers(); }},
       {"w: layers: got 3", [](auto& w) { w.set_layers(0, 3); }},
       {"w: layers: got -1", [](auto& w) { w.set_layers(0, -1); }},

@@ -37,6 +37,7 @@ void OperatorsToProto(const OperatorGraph& graph, LayerKindProto* kind) {
       saved->set_bytes_per_element(tensor.bytes_per_element);
       saved->set_split(EnumToProto<OperatorProto::Split>(tensor.split));
       saved->set_per_key(tensor.per_key);
+      saved->set_only_for_weights(tensor.only_for_weights);
     }
   }
 }
@@ -61,6 +62,7 @@ WorkloadProto WorkloadToProto(const Workload& workload) {
     kind_proto->set_boundary_features(kind.boundary_features);
     kind_proto->set_tied_parameters(kind.tied_parameters);
     kind_proto->set_boundary_positions(kind.boundary_positions);
+    kind_proto->set_frozen(kind.is_frozen);
   }
   for (const int layer : workload.layers) proto.add_layers(layer);
   proto.set_hidden(workload.hidden);

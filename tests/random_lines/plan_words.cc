@@ -101,6 +101,7 @@ int AddProblem(WordSource& words) {
     devices = cluster.devices;
     precision = cluster.precision;
   }
+  words.Maybe(4, "--frozen", {"embedding", "0-1", "blocks", "1,head", "encoder", "0-99"});
   words.Add("--global-batch", words.OneOf({"8", "16", "24", "32", "64", "48"}));
   words.Add("--seq", words.OneOf({"64", "128", "256", "512", "1024", "100"}));
   if (words.Chance(95)) {

@@ -19,6 +19,12 @@ void PlanFlags::RegisterJob(Flags& flags) {
       .Suggest(WorkloadNames)
       .Required()
       .Common();
+  flags.In(FlagTopic::kNetwork)
+      .Add("--frozen", frozen_,
+           {"<parts>",
+            "Layers that are not trained: ranges such as 0-11 (the embedding is layer 0), or names "
+            "of parts, such as embedding,encoder.",
+            "", "none"});
   FlagGroup cluster = flags.In(FlagTopic::kCluster);
   cluster
       .Add("--cluster", cluster_,

@@ -82,7 +82,7 @@ class PlanFlags {
                           std::string* note) const;
   bool IsGiven(const std::string& flag) const;
 
-  std::string model_, cluster_, plan_file_;
+  std::string model_, frozen_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
   std::string transport_;                           // what all interfaces speak; empty: as they do
   std::vector<std::string> without_;                // words of mechanisms

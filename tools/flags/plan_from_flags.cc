@@ -22,6 +22,7 @@
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/readers/hf_config.h"
 #include "sim/workload/workload_catalogue.h"
+#include "tools/flags/frozen_parts.h"
 #include "tools/flags/plan_flags.h"
 
 namespace stagecraft {
@@ -189,6 +190,7 @@ Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
     config.vocab = PaddedVocabulary(config.vocab, ranks, vocabulary_multiple_);
     workload = BuildNetwork(config, attention, workload.name);
   }
+  FreezeParts(frozen_, workload);
   return workload;
 }
 
@@ -235,7 +237,12 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
   Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   *given = DegreesFor(workload);
-  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), NotesOnCluster(), {}};
+  std::vector<std::string> notes = NotesOnCluster();
+  if (workload.has_frozen_layers()) {
+    notes.push_back(
+        "layers are frozen, which plan files do not say: use them with the same --frozen");
+  }
+  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), std::move(notes), {}};
 }
 
 std::vector<std::string> PlanFlags::InputFiles() const {

@@ -82,6 +82,13 @@ int RecomputedBlocks(const Stage& stage) {
   return blocks;
 }
 
+void PrintFrozen(const Workload& workload, std::ostream& out) {
+  int frozen = 0;
+  for (int l = 0; l < workload.layer_count(); ++l) frozen += workload.layer(l).is_frozen ? 1 : 0;
+  fmt::print(out, "          {} of {} layers frozen, {} of {} parameters trained\n", frozen,
+             workload.layer_count(), workload.TrainedParameters(), workload.Parameters());
+}
+
 }  // namespace
 
 int BlocksOf(const Stage& stage, const Workload& workload) {
@@ -192,6 +199,7 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
     fmt::print(out, "          fully recomputed layers per stage {}\n",
                OfStages(plan, RecomputedBlocks));
   }
+  if (job.workload.has_frozen_layers()) PrintFrozen(job.workload, out);
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
     fmt::print(out, "          gradients synchronised by {}\n", Name(plan.gradient_sync.method));
   }

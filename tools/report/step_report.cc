@@ -94,6 +94,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
                                   const WallTime& wall) {
   Json report = {{"model", job.workload.name},
                  {"parameters", job.workload.Parameters()},
+                 {"trained_parameters", job.workload.TrainedParameters()},
                  {"cluster", DescribeCluster(job.cluster)}};
   report.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster));
   report.update(

@@ -19,6 +19,11 @@ int64_t PerRow(const Tensor& tensor, const Operator& op) {
   return DivideUp(tensor.elements(), op.positions);
 }
 
+// Whether it multiplies by weights, whose gradient needs its input.
+bool HasWeightGradient(OperatorKind kind) {
+  return kind == OperatorKind::kLinear || kind == OperatorKind::kConvolution;
+}
+
 // PyTorch keeps the place of each maximum as a 64-bit number.
 constexpr int kPlaceBytes = 8;
 constexpr int64_t kPlaceElements = kPlaceBytes / 2;  // in 16-bit elements
@@ -221,7 +226,15 @@ void NetworkBuilder::KeepTensors() {
     const Place keeper = reader != value.keepers.end() ? *reader : value.keepers.front();
     Operator& op = At(keeper);
     const bool is_own = keeper.layer == value.maker.layer && keeper.vertex == value.maker.vertex;
-    op.saved.push_back({op.name + (is_own ? "_output" : "_input"), PerRow(value.tensor, op)});
+    // What another layer handed on may be what the backward of its maker reads.
+    const bool only_for_weights =
+        keeper.layer == value.maker.layer && !is_own &&
+        std::all_of(value.keepers.begin(), value.keepers.end(), [&](const Place& place) {
+          return place.layer == keeper.layer && HasWeightGradient(At(place).kind);
+        });
+    op.saved.push_back({.name = op.name + (is_own ? "_output" : "_input"),
+                        .features = PerRow(value.tensor, op),
+                        .only_for_weights = only_for_weights});
   }
 }
 

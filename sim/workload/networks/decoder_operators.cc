@@ -1,5 +1,7 @@
 #include "sim/workload/networks/decoder_operators.h"
 
+#include <algorithm>
+
 namespace stagecraft {
 namespace {
 
@@ -19,9 +21,23 @@ void KeepScores(const DecoderConfig& config, Operator& op) {
   }
 }
 
+// Whether the backward of an operator may read its output, which its reader keeps for both:
+// attention's does, and that of an activation that keeps nothing itself (ReLU).
+bool MayReadOutput(const Operator& op) {
+  return op.kind == OperatorKind::kAttention ||
+         (op.kind == OperatorKind::kElementwise && op.saved.empty());
+}
+
 }  // namespace
 
 size_t LayerBuilder::Add(Operator op, std::initializer_list<size_t> producers) {
+  const bool is_shared = std::any_of(producers.begin(), producers.end(), [&](size_t producer) {
+    return producer != kLayerInput && MayReadOutput(kind_.operators[producer]);
+  });
+  for (SavedTensor& tensor : op.saved) {
+    const bool is_operand = tensor.name == op.name + "_input";
+    tensor.only_for_weights = op.kind == OperatorKind::kLinear && is_operand && !is_shared;
+  }
   const size_t vertex = kind_.operators.Add(std::move(op));
   for (const size_t producer : producers) {
     if (producer == kLayerInput) {
