@@ -11,7 +11,8 @@ namespace {
 
 bool IsSend(Phase phase) {
   return phase == Phase::kSendForward || phase == Phase::kSendBackward ||
-         phase == Phase::kContext || phase == Phase::kOffload || phase == Phase::kFetch;
+         phase == Phase::kContext || phase == Phase::kOffload || phase == Phase::kFetch ||
+         phase == Phase::kVocabularyExchange;
 }
 
 // When the phases of a pipeline begin and end, as one lane sees them.

@@ -17,6 +17,7 @@ PathPart PartOf(Phase phase) {
       return PathPart::kBackward;
     case Phase::kSendForward:
     case Phase::kSendBackward:
+    case Phase::kVocabularyExchange:
       return PathPart::kTransfer;
     case Phase::kContext:
       return PathPart::kContext;

@@ -24,6 +24,7 @@ Duration& PartOfWait(Phase phase, Breakdown& parts) {
     case Phase::kSendBackward:
     case Phase::kOffload:
     case Phase::kFetch:
+    case Phase::kVocabularyExchange:
       return parts.pipeline;
     case Phase::kGradReduce:
     case Phase::kParamGather:

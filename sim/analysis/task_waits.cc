@@ -5,7 +5,8 @@ namespace {
 
 bool SharesLinks(Phase phase) {
   return phase == Phase::kSendForward || phase == Phase::kSendBackward ||
-         phase == Phase::kGradReduce || phase == Phase::kParamGather || phase == Phase::kContext;
+         phase == Phase::kVocabularyExchange || phase == Phase::kGradReduce ||
+         phase == Phase::kParamGather || phase == Phase::kContext;
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ struct Sending {
 };
 using Sendings = std::vector<Sending>;  // one after another
 
-constexpr std::array kLanes = {LaneKind::kSendNext, LaneKind::kSendPrevious, LaneKind::kData};
+constexpr std::array kLanes = {LaneKind::kSendNext, LaneKind::kSendPrevious, LaneKind::kData,
+                               LaneKind::kVocabulary};
 
 class Sharing {
  public:
@@ -34,9 +35,9 @@ class Sharing {
       for (const TaskId task : schedule_.order(Lane(lane))) AddSending(task, &sendings);
     }
     for (const auto& lanes : by_rank) {
-      Meet(lanes[0], lanes[1]);
-      Meet(lanes[0], lanes[2]);
-      Meet(lanes[1], lanes[2]);
+      for (size_t a = 0; a < lanes.size(); ++a) {
+        for (size_t b = a + 1; b < lanes.size(); ++b) Meet(lanes[a], lanes[b]);
+      }
       EndRank();
     }
     return std::move(extra_);

@@ -92,6 +92,7 @@ PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptio
                           const ChunkMap& map, int m, const PassOrderInputs* inputs) {
   const int stages = map.stages();
   CHECK(inputs != nullptr || !NeedsCosts(schedule));
+  if (IsSplit(options.vocabulary)) return MakeVocabularyOrders(schedule, options, map, m).passes;
   switch (schedule) {
     case PipelineSchedule::kGpipe:
       return PassOrders(stages, GpipeOrder(m));
@@ -137,6 +138,22 @@ PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptio
   }
   CHECK(false);
   return {};
+}
+
+VocabularyOrders MakeVocabularyOrders(PipelineSchedule schedule,
+                                      const PipelineScheduleOptions& options, const ChunkMap& map,
+                                      int micro_batches) {
+  CHECK(Reads(schedule, kReadsVocabulary) && IsSplit(options.vocabulary));
+  const int stages = map.stages();
+  if (options.vocabulary == VocabularyPlacement::kInterlaced) {
+    return InterlacedOrders(stages, micro_batches);
+  }
+  const int more = ExtraInFlight(options.vocabulary);
+  const PassOrders orders = ByStage(stages, [&](int stage) {
+    const int warmup = DappleWarmup(stage, stages, micro_batches, options.warmup);
+    return OneForwardOneBackwardOrder(warmup + more, micro_batches);
+  });
+  return WithVocabulary(options.vocabulary, map, orders, micro_batches);
 }
 
 }  // namespace stagecraft

@@ -10,6 +10,8 @@
 #include "sim/pipeline/pass_costs.h"
 #include "sim/pipeline/pass_order.h"
 #include "sim/pipeline/pipeline_schedule.h"
+#include "sim/pipeline/vocabulary_orders.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/pipeline/zero_bubble.h"
 
 namespace stagecraft {
@@ -22,8 +24,9 @@ struct PipelineScheduleOptions {
   // The most memory for saved activations, as a multiple of what the first of equal stages holds
   // with 1f1b. zb-auto and list read it; for list, 0 means no limit.
   double activation_limit = 1;
-  ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;  // of zb-auto
-  WeightSync weight_sync = WeightSync::kStashing;         // of pipedream
+  ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;             // of zb-auto
+  WeightSync weight_sync = WeightSync::kStashing;                    // of pipedream
+  VocabularyPlacement vocabulary = VocabularyPlacement::kFirstLast;  // others: of 1f1b
 };
 
 // What passes cost and what a micro-batch holds, [stage][chunk].
@@ -40,5 +43,11 @@ std::string FindMicroBatchError(PipelineSchedule schedule, const ChunkMap& map, 
 // is less than the schedule needs.
 PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptions& options,
                           const ChunkMap& map, int micro_batches, const PassOrderInputs* inputs);
+
+// Returns the same pass orders and the exchanges among them for a schedule whose options split the
+// vocabulary; the schedule must read that option.
+VocabularyOrders MakeVocabularyOrders(PipelineSchedule schedule,
+                                      const PipelineScheduleOptions& options, const ChunkMap& map,
+                                      int micro_batches);
 
 }  // namespace stagecraft

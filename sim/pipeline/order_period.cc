@@ -1,10 +1,13 @@
 #include "sim/pipeline/order_period.h"
 
+#include "sim/pipeline/vocabulary_placement.h"
+
 namespace stagecraft {
 
 std::optional<OrderPeriod> FindPeriod(PipelineSchedule schedule,
                                       const PipelineScheduleOptions& options, int stages) {
   OrderPeriod period;
+  if (IsSplit(options.vocabulary)) return std::nullopt;
   switch (schedule) {
     case PipelineSchedule::kOneForwardOneBackward:
       // A pipeline that waits for its messages has a period as long as the pipeline.

@@ -23,6 +23,7 @@ PassTasks::PassTasks(std::span<const PipelineWorker> workers,
                      std::span<const MicroBatchShares> shares, const ChunkMap& map,
                      PassCosts& costs, Schedule::Builder& builder)
     : workers_(workers), shares_(shares), map_(map), first_worker_(shares.size(), -1) {
+  CountChunks();
   CountSlots();
   FindLinks();
   size_t passes = 0;
@@ -52,6 +53,13 @@ PassTasks::PassTasks(std::span<const PipelineWorker> workers,
   }
 }
 
+void PassTasks::CountChunks() {
+  chunks_ = map_.chunks();
+  for (const PipelineWorker& worker : workers_) {
+    for (const Pass& pass : worker.order) chunks_ = std::max(chunks_, pass.chunk + 1);
+  }
+}
+
 void PassTasks::CountSlots() {
   const auto is_split = [](const Pass& pass) { return pass.phase == Phase::kBackwardWeight; };
   for (const PipelineWorker& worker : workers_) {
@@ -62,9 +70,10 @@ void PassTasks::CountSlots() {
     const PipelineWorker& worker = workers_[w];
     if (first_worker_[worker.stage] < 0) first_worker_[worker.stage] = static_cast<int>(w);
     const int own = shares_[worker.stage].Count(worker.replica);
-    for (int chunk = 0; chunk < map_.chunks(); ++chunk) {
+    for (int chunk = 0; chunk < chunks_; ++chunk) {
       base_.push_back(slots);
-      const int chain = map_.PartAt({worker.stage, chunk}).chain;
+      const bool is_apart = chunk >= map_.chunks();
+      const int chain = is_apart ? 0 : map_.PartAt({worker.stage, chunk}).chain;
       slots += static_cast<size_t>(map_.MicroBatches(chain, own)) * kinds_;
     }
   }
@@ -90,7 +99,7 @@ void PassTasks::FindLinks() {
 }
 
 PassTasks::Neighbor PassTasks::Next(int worker, const Pass& pass, int step) const {
-  if (pass.phase == Phase::kBackwardWeight) return {};
+  if (pass.phase == Phase::kBackwardWeight || IsApart(pass)) return {};
   const PipelineWorker& from = workers_[worker];
   const bool is_behind = (pass.phase == Phase::kForward) == (step > 0);
   const auto [stage, chunk] = links_[2 * (from.stage * map_.chunks() + pass.chunk) + is_behind];

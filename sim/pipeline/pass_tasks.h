@@ -45,7 +45,9 @@ class PassCosts {
 };
 
 // The tasks of every pass. `workers` are ordered by stage, then replica; `shares` are by stage.
-// Stages are numbered from 0. If there are several chains every stage must have one replica.
+// Stages are numbered from 0. If there are several chains every stage must have one replica. Passes
+// of chunks beyond those of `map` neither take nor hand on anything: whoever lists them adds what
+// they wait for and what waits for them.
 class PassTasks {
  public:
   PassTasks(std::span<const PipelineWorker> workers, std::span<const MicroBatchShares> shares,
@@ -74,12 +76,15 @@ class PassTasks {
   };
 
   size_t Slot(int worker, const Pass& pass) const {
-    const size_t place = static_cast<size_t>(worker) * map_.chunks() + pass.chunk;
+    const size_t place = static_cast<size_t>(worker) * chunks_ + pass.chunk;
     const int kind = pass.phase == Phase::kForward          ? 0
                      : pass.phase == Phase::kBackwardWeight ? 2
                                                             : 1;
     return base_[place] + static_cast<size_t>(pass.micro_batch) * kinds_ + kind;
   }
+  // Whether a pass is of a chunk beyond those of the map, which has no part in its chain.
+  bool IsApart(const Pass& pass) const { return pass.chunk >= map_.chunks(); }
+  void CountChunks();
   void CountSlots();
   void FindLinks();
   // Returns with `step` 1 the pass that takes the output of `pass`, with -1 the one whose output
@@ -102,6 +107,7 @@ class PassTasks {
   std::span<const MicroBatchShares> shares_;  // by stage
   bool is_single_ = true;                     // every stage has one worker
   ChunkMap map_;
+  int chunks_ = 0;                 // of every worker, with those beyond the map
   int kinds_ = 2;                  // of passes of a micro-batch: 3 if backwards are split
   std::vector<int> first_worker_;  // by stage
   std::vector<Link> links_;        // by stage and chunk: the one before it, the one after it

@@ -46,7 +46,8 @@ enum PipelineScheduleOption : unsigned {
   kReadsActivationLimit = 8,
   kReadsNoActivationLimit = 16,  // a limit of 0 means none
   kReadsSearch = 32,
-  kReadsWeightSync = 64
+  kReadsWeightSync = 64,
+  kReadsVocabulary = 128
 };
 
 inline constexpr int kAnyChunks = std::numeric_limits<int>::max();
@@ -76,7 +77,7 @@ inline constexpr PipelineScheduleTraits kPipelineScheduleTraits[] = {
     {.schedule = PipelineSchedule::kOneForwardOneBackward,
      .name = "1f1b",
      .unequal_replicas = UnequalReplicas::kOneForwardOneBackward,
-     .options = kReadsWarmup},
+     .options = kReadsWarmup | kReadsVocabulary},
     {.schedule = PipelineSchedule::kInterleaved,
      .name = "interleaved",
      .chunks = {2, kAnyChunks},

@@ -25,10 +25,11 @@ enum class Phase : uint8_t {
   kGradNorm,
   kOptimizer,
   kParamGather,
-  kOffload,  // what a forward saved, to the host
-  kFetch,    // and the way back
+  kOffload,             // what a forward saved, to the host
+  kFetch,               // and the way back
+  kVocabularyExchange,  // among all stages, if each holds a part of the vocabulary
 };
-inline constexpr int kPhaseCount = static_cast<int>(Phase::kFetch) + 1;
+inline constexpr int kPhaseCount = static_cast<int>(Phase::kVocabularyExchange) + 1;
 const char* Name(Phase phase);
 // Whether it takes gradients from the next part and hands them on to the previous one.
 constexpr bool IsBackward(Phase phase) {
@@ -68,6 +69,7 @@ enum class LaneKind : uint8_t {
   kContext,
   kHostOut,  // the two directions of the port to the host
   kHostIn,
+  kVocabulary,
 };
 const char* Name(LaneKind kind);
 
