@@ -20,6 +20,7 @@
 #include "sim/cluster/topology/interconnect_spec.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/pass_order.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/framework.h"
 #include "sim/plan/plan.h"
 #include "sim/plan/step_options.h"
@@ -77,6 +78,7 @@ TEST(EnumTwinsTest, WorkloadsAreNumberedAsTheirProto) {
 TEST(EnumTwinsTest, PlansAreNumberedAsTheirProto) {
   ExpectTwins<Placement, PlanProto::Placement>();
   ExpectTwins<WarmupPolicy, PlanProto::Warmup>();
+  ExpectTwins<VocabularyPlacement, PlanProto::Vocabulary>();
   ExpectTwins<Recompute, PlanProto::Recompute>();
   ExpectTwins<RecomputeChoice::Method, DegreesProto::RecomputeMethod>();
   ExpectTwins<Optimizer, PlanProto::Optimizer>();

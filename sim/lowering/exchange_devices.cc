@@ -28,6 +28,14 @@ std::vector<int> TiedDevices(const Plan& plan, const TiedStages& tied,
   return devices;
 }
 
+std::vector<int> PipelineDevices(const Plan& plan, const PipelineInstance& instance, int rank) {
+  std::vector<int> devices;
+  for (size_t stage = 0; stage < plan.stages.size(); ++stage) {
+    devices.push_back(plan.stages[stage].replicas[instance.replicas[stage][0]][rank]);
+  }
+  return devices;
+}
+
 std::vector<MessageEnds> FindMessages(const Plan& plan, int from_stage, int from_replica,
                                       int to_stage, int to_replica) {
   const std::vector<int>& from = plan.stages[from_stage].replicas[from_replica];

@@ -26,4 +26,8 @@ std::vector<int> DataDevices(const Plan& plan, int stage, int tensor);
 std::vector<int> TiedDevices(const Plan& plan, const TiedStages& tied,
                              const PipelineInstance& instance, int rank);
 
+// Returns the devices of a pipeline that exchange what concerns a split vocabulary: those with
+// index `rank` in the replicas of all stages, which have equally many.
+std::vector<int> PipelineDevices(const Plan& plan, const PipelineInstance& instance, int rank);
+
 }  // namespace stagecraft

@@ -142,6 +142,9 @@ class Folder {
     if (tied_) {
       Append(TiedGroup(OnePipeline(plan_, replica), 0), signature);
     }
+    if (plan_.SplitsVocabulary()) {
+      Append(VocabularyGroup(OnePipeline(plan_, replica), 0), signature);
+    }
     return signature;
   }
 
@@ -156,7 +159,7 @@ class Folder {
         return false;
       }
     }
-    return TiedGroupsAreAlike();
+    return TiedGroupsAreAlike() && VocabularyGroupsAreAlike();
   }
 
   bool GpusAreAlike(int stage) const {
@@ -247,6 +250,21 @@ class Folder {
     if (!is_separate_) return are_alike(WholePipeline(plan_));
     for (int r = 0; r < static_cast<int>(first.replicas.size()); ++r) {
       if (!are_alike(OnePipeline(plan_, r))) return false;
+    }
+    return true;
+  }
+
+  Fabric VocabularyGroup(const PipelineInstance& instance, int rank) const {
+    return cluster_.DescribeGroup(PipelineDevices(plan_, instance, rank));
+  }
+
+  bool VocabularyGroupsAreAlike() const {
+    if (!plan_.SplitsVocabulary()) return true;
+    const auto& replicas = plan_.stages[0].replicas;
+    for (size_t r = 0; r < replicas.size(); ++r) {
+      const PipelineInstance pipeline = OnePipeline(plan_, static_cast<int>(r));
+      const auto group = [&](int rank) { return VocabularyGroup(pipeline, rank); };
+      if (!AreAlike(static_cast<int>(replicas[r].size()), group)) return false;
     }
     return true;
   }

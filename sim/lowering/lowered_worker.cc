@@ -67,7 +67,7 @@ LoweredWorker AddWorker(LoweringContext& context, int instance, int stage, int p
     worker.updates = EndlessOrderOf(plan, context.workload, stage, worker.replica).updates;
   }
   worker.order = std::move(order);
-  FindEdgePasses(plan.chunk_count(), worker);
+  FindEdgePasses(plan.pass_chunk_count(), worker);
   return worker;
 }
 

@@ -5,6 +5,7 @@
 #include "sim/lowering/lowered_passes.h"
 #include "sim/lowering/lowering_context.h"
 #include "sim/lowering/update_lowering.h"
+#include "sim/lowering/vocabulary_lowering.h"
 
 namespace stagecraft {
 
@@ -18,6 +19,7 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
                const LoweringOptions& options, LoweringMemory& memory) {
   LoweringContext context(plan, workload, cluster, options, memory);
   const LoweredPasses passes(context);
+  if (plan.SplitsVocabulary()) AddVocabularyExchanges(context, passes);
   if (plan.offload.activations > 0) AddActivationCopies(context, passes);
   if (context.updates && IsAsynchronous(plan.schedule)) {
     AddAsynchronousUpdates(context, passes);

@@ -33,8 +33,8 @@ const OpSequenceTable::LayerSequences& OpSequenceTable::Layer(int shard, int lay
   const bool recomputes = RecomputedRange(workload_, shards_[shard], layer).count > 0;
   const auto [entry, is_new] = layers_.try_emplace({shard, workload_.layers[layer], recomputes});
   if (is_new) {
-    const LayerSteps steps =
-        ShardLayer(workload_.layer(layer), LayerSpec(workload_, shards_[shard], layer));
+    const LayerSteps steps = ShardLayer(OwnLayer(workload_.layer(layer), shards_[shard]),
+                                        LayerSpec(workload_, shards_[shard], layer));
     entry->second = {InternSteps(steps.forward), InternSteps(steps.backward)};
   }
   return entry->second;
@@ -97,6 +97,21 @@ OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase 
   for (size_t i = 0; paired && i + 1 < pass.ops.size(); ++i) {
     if (is_collective_[pass.ops[i]]) pass.flags[i] |= kOverlapsNext;
   }
+  entry->second = builder_.AddOpSequence(pass.ops, pass.flags);
+  return entry->second;
+}
+
+OpSequenceId OpSequenceTable::SharedOpSequence(int shard, VocabularyPart part,
+                                               VocabularyPlacement placement, Phase phase) {
+  const auto [entry, is_new] = shared_op_sequences_.try_emplace({shard, part, phase}, -1);
+  if (!is_new) return entry->second;
+  const auto [layer, is_first] = shared_layers_.try_emplace({shard, part});
+  if (is_first) {
+    const LayerSteps steps = ShardShared(workload_, part, shards_[shard], placement);
+    layer->second = {InternSteps(steps.forward), InternSteps(steps.backward)};
+  }
+  Sequence pass;
+  AppendPass(layer->second, phase, pass);
   entry->second = builder_.AddOpSequence(pass.ops, pass.flags);
   return entry->second;
 }

@@ -5,12 +5,15 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "costmodel/op.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/schedule.h"
 #include "sim/shard/shard.h"
+#include "sim/shard/vocabulary_shard.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -27,6 +30,10 @@ class OpSequenceTable {
   // A backward goes from the last layer to the first. `paired`: the pass runs beside another one,
   // so that its collectives hide behind computation.
   OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase, bool paired = false);
+  // Returns the op sequence of one pass through a share of the vocabulary; all calls give the same
+  // placement.
+  OpSequenceId SharedOpSequence(int shard, VocabularyPart part, VocabularyPlacement placement,
+                                Phase phase);
   // Returns an op sequence of one op.
   OpSequenceId SingleOp(const Op& op);
   // Adds an op sequence of ops that run one after another.
@@ -56,6 +63,8 @@ class OpSequenceTable {
   std::vector<bool> is_collective_;  // by op
   std::vector<ShardSpec> shards_;
   std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
+  std::map<std::pair<int, VocabularyPart>, LayerSequences> shared_layers_;  // by shard
+  std::map<std::tuple<int, VocabularyPart, Phase>, OpSequenceId> shared_op_sequences_;
   // By shard, phase, whether paired, and contents.
   std::map<std::tuple<int, Phase, bool, std::vector<int>>, OpSequenceId> pass_op_sequences_;
   std::map<OpId, OpSequenceId> single_op_sequences_;

@@ -52,10 +52,7 @@ std::vector<std::vector<Bucket>> DivideStage(const Plan& plan, const Workload& w
   const int64_t size = BucketParameters(plan, data_ranks);
   const std::vector<ParameterCount> chunk_parameters = ChunkParameters(plan, workload, stage);
   const std::vector<ParameterCount> chunk_trained = TrainedChunkParameters(plan, workload, stage);
-  std::vector<ParameterCount> of_kind;
-  for (const LayerKind& kind : workload.kinds) {
-    of_kind.push_back(ShardParameters(kind, s.tensor_parallel, s.expert_parallel));
-  }
+  const std::vector<ParameterCount> of_kind = KindParameters(plan, workload, stage);
   std::vector<std::vector<Bucket>> by_chunk;
   for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
     std::vector<Bucket> buckets =
@@ -69,6 +66,12 @@ std::vector<std::vector<Bucket>> DivideStage(const Plan& plan, const Workload& w
     buckets.front().parameters.dense -= all.dense - chunk_parameters[chunk].dense;
     buckets.front().trained.dense -= trained.dense - chunk_trained[chunk].dense;
     by_chunk.push_back(std::move(buckets));
+  }
+  // Each share of a split vocabulary is one bucket, and none if it is tied to another share.
+  for (size_t chunk = s.chunks.size(); chunk < chunk_parameters.size(); ++chunk) {
+    by_chunk.emplace_back();
+    if (chunk_parameters[chunk].Total() == 0) continue;
+    by_chunk.back().push_back({{}, chunk_parameters[chunk], chunk_trained[chunk], true});
   }
   return by_chunk;
 }

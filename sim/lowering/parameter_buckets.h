@@ -13,7 +13,7 @@
 namespace stagecraft {
 
 struct Bucket {
-  LayerRange layers;
+  LayerRange layers;          // empty for a share of a split vocabulary
   ParameterCount parameters;  // on one rank
   ParameterCount trained;     // those of them that are not frozen
   bool has_backward = false;  // some layer has one
@@ -23,8 +23,8 @@ class ParameterBuckets {
  public:
   ParameterBuckets(const Plan& plan, const Workload& workload, const TrafficRules& rules);
 
-  // The buckets of a chunk in the order in which their gradients become ready: the last layers
-  // first.
+  // The buckets of a chunk, or of a share of a split vocabulary, in the order in which their
+  // gradients become ready: the last layers first.
   std::span<const Bucket> Of(int stage, int chunk) const { return buckets_[stage][chunk]; }
   // The trained parameters of all buckets of a stage.
   ParameterCount TrainedParameters(int stage) const;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/pipeline/vocabulary_placement.h"
+
 namespace stagecraft {
 namespace {
 
@@ -19,26 +21,41 @@ std::vector<OpSequenceId> BucketOpSequences(LoweringContext& context, const Lowe
 }  // namespace
 
 PassOpSequences::PassOpSequences(LoweringContext& context, const LoweredWorker& worker)
-    : rules_(context.rules), chunks_(context.plan.chunk_count()) {
+    : rules_(context.rules), chunks_(context.plan.pass_chunk_count()) {
   bool is_paired = false;
   for (const Pass& pass : worker.order) {
     is_paired = is_paired || pass.beside_next;
     const auto phase = static_cast<size_t>(pass.phase);
     ChunkOpSequences& op_sequences = chunks_[pass.chunk];
-    const LayerRange range = context.plan.stages[worker.stage].chunks[pass.chunk];
-    if (op_sequences.whole[phase].empty()) {
-      op_sequences.whole[phase] = {
-          context.op_sequences.PassOpSequence(worker.shard, range, pass.phase)};
-      if (rules_.DividesSome(worker.stage, pass.phase)) {
-        op_sequences.divided[phase] = BucketOpSequences(context, worker, pass.chunk, pass.phase);
-      }
-    }
+    if (op_sequences.whole[phase].empty()) AddWhole(context, worker, pass);
     if (is_paired && op_sequences.paired[phase].empty()) {
+      const LayerRange range = context.plan.stages[worker.stage].chunks[pass.chunk];
       op_sequences.paired[phase] = {
           context.op_sequences.PassOpSequence(worker.shard, range, pass.phase, is_paired)};
     }
     is_paired = pass.beside_next;
   }
+}
+
+// A share of the vocabulary is one bucket.
+void PassOpSequences::AddWhole(LoweringContext& context, const LoweredWorker& worker,
+                               const Pass& pass) {
+  const Plan& plan = context.plan;
+  const auto phase = static_cast<size_t>(pass.phase);
+  ChunkOpSequences& op_sequences = chunks_[pass.chunk];
+  const bool is_share = pass.chunk >= plan.chunk_count();
+  if (is_share) {
+    op_sequences.whole[phase] = {
+        context.op_sequences.SharedOpSequence(worker.shard, PartOf(pass.chunk, plan.chunk_count()),
+                                              plan.schedule_options.vocabulary, pass.phase)};
+  } else {
+    op_sequences.whole[phase] = {context.op_sequences.PassOpSequence(
+        worker.shard, plan.stages[worker.stage].chunks[pass.chunk], pass.phase)};
+  }
+  if (!rules_.DividesSome(worker.stage, pass.phase)) return;
+  op_sequences.divided[phase] = is_share
+                                    ? op_sequences.whole[phase]
+                                    : BucketOpSequences(context, worker, pass.chunk, pass.phase);
 }
 
 std::span<const OpSequenceId> PassOpSequences::Parts(const LoweredWorker& worker, const Pass& pass,

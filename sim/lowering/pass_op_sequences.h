@@ -29,6 +29,8 @@ class PassOpSequences {
     std::array<std::vector<OpSequenceId>, 4> whole, divided, paired;
   };
 
+  // Adds those of a pass through the whole chunk, the first time.
+  void AddWhole(LoweringContext& context, const LoweredWorker& worker, const Pass& pass);
   bool IsDivided(const LoweredWorker& worker, const Pass& pass) const;
 
   const TrafficRules& rules_;

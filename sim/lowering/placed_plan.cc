@@ -61,6 +61,7 @@ PlacedPlan::PlacedPlan(const Plan& plan, const Workload& workload, const Cluster
 
 bool PlacedPlan::Holds(const Plan& plan, bool unfold) const {
   if (unfold != unfold_ || plan.stages.size() != placed_.stages.size() ||
+      plan.SplitsVocabulary() != placed_.SplitsVocabulary() ||
       PlacementOf(plan) != PlacementOf(placed_) || plan.gradient_sync != placed_.gradient_sync ||
       plan.zero_group != placed_.zero_group) {
     return false;

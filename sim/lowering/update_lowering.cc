@@ -7,11 +7,23 @@
 #include "sim/lowering/data_groups.h"
 #include "sim/lowering/sharded_lowering.h"
 #include "sim/lowering/tied_lowering.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/host_offload.h"
 #include "sim/shard/optimizer_op.h"
 
 namespace stagecraft {
 namespace {
+
+// The chunks of a stage in the order of their first forwards, which is the reverse of that of their
+// last backwards: a split vocabulary's embedding first and its output last.
+std::vector<int> ChunksInOrder(const Plan& plan) {
+  std::vector<int> chunks;
+  const int count = plan.chunk_count();
+  if (plan.SplitsVocabulary()) chunks.push_back(EmbeddingChunk(count));
+  for (int chunk = 0; chunk < count; ++chunk) chunks.push_back(chunk);
+  if (plan.SplitsVocabulary()) chunks.push_back(OutputChunk(count));
+  return chunks;
+}
 
 class UpdateLowering {
  public:
@@ -21,6 +33,7 @@ class UpdateLowering {
         rules_(context.rules),
         passes_(passes),
         map_(MapOf(context.plan)),
+        chunks_(ChunksInOrder(context.plan)),
         workers_(map_.stages()),
         own_reductions_(map_.stages()),
         updates_(map_.stages()) {
@@ -80,7 +93,7 @@ class UpdateLowering {
   // the first forward that needs it.
   void AddEarlyGathers(int stage) {
     for (const DataGroup& group : groups_[stage]) {
-      for (int chunk = 0; chunk < plan_.chunk_count(); ++chunk) {
+      for (const int chunk : chunks_) {
         const auto buckets = context_.buckets.Of(stage, chunk);
         for (size_t part = 0; part < buckets.size(); ++part) {
           const Bucket& bucket = buckets[buckets.size() - 1 - part];
@@ -123,12 +136,14 @@ class UpdateLowering {
       }
       return AddReduction(stage, -1, 0, context_.buckets.TrainedParameters(stage), after);
     }
-    for (int chunk = plan_.chunk_count() - 1; chunk >= 0; --chunk) {
+    for (size_t i = chunks_.size(); i-- > 0;) {
+      const int chunk = chunks_[i];
       const auto buckets = context_.buckets.Of(stage, chunk);
       for (size_t b = 0; b < buckets.size(); ++b) {
         after.clear();
         for (const size_t w : workers_[stage]) {
-          const int like = ChunkLike(stage, chunk, workers[w].stage);
+          const bool is_share = chunk >= plan_.chunk_count();
+          const int like = is_share ? chunk : ChunkLike(stage, chunk, workers[w].stage);
           after.push_back(passes_.First(w, workers[w].last_backward[like]) +
                           static_cast<TaskId>(b));
         }
@@ -212,6 +227,7 @@ class UpdateLowering {
   const TrafficRules& rules_;
   const LoweredPasses& passes_;
   const ChunkMap map_;
+  const std::vector<int> chunks_;               // in the order of their first forwards
   std::vector<int> leaders_;                    // by stage: the first stage that holds the same
   std::vector<std::vector<size_t>> workers_;    // by stage: of the stages that hold the same
   std::vector<std::vector<DataGroup>> groups_;  // by stage

@@ -9,13 +9,16 @@
 #include "sim/memory/tensor_sizes.h"
 #include "sim/plan/host_offload.h"
 #include "sim/shard/stage_order.h"
+#include "sim/shard/vocabulary_shard.h"
+#include "sim/workload/vocabulary_layers.h"
 
 namespace stagecraft {
 namespace {
 
 int Communicators(const Plan& plan, const Stage& stage) {
   return (stage.tensor_parallel > 1) + (stage.context_parallel > 1) +
-         (stage.replicas.size() > 1 || MapOf(plan).chains() > 1) + (plan.stages.size() > 1);
+         (stage.replicas.size() > 1 || MapOf(plan).chains() > 1) + (plan.stages.size() > 1) +
+         plan.SplitsVocabulary();
 }
 
 }  // namespace
@@ -26,6 +29,12 @@ struct RankTensorsMaker::StageParts {
   ShardSpec spec;
   bool gathers = false;  // weights, layer by layer
   bool reduces = false;  // gradients, layer by layer
+
+  // Sets what a layer with these parameters holds for a while.
+  void SetStates(int64_t parameters, bool is_frozen, ChunkLayer& layer) const {
+    if (gathers) layer.gathered = Bytes(parameters * plan.WorkingBytes());
+    if (reduces && !is_frozen) layer.gradients = Bytes(parameters * plan.gradient_bytes);
+  }
 };
 
 size_t RankTensorsMaker::KeyHash::operator()(const LayerKey& key) const {
@@ -87,7 +96,11 @@ RankTensors RankTensorsMaker::Make(const Plan& plan, int stage, int replica) {
   rank.nccl = NcclBuffers(Communicators(plan, s));
   parts.gathers = shares_weights && !keeps_gathered;
   parts.reduces = plan.zero >= 2 && s.replicas.size() * s.context_parallel > 1;
-  for (const LayerRange& range : s.chunks) rank.chunks.push_back(Chunk(parts, range));
+  for (const LayerRange& range : s.chunks) rank.chunks.push_back(Chunk(Layers(parts, range)));
+  if (!plan.SplitsVocabulary()) return rank;
+  for (const VocabularyPart part : {VocabularyPart::kEmbedding, VocabularyPart::kOutput}) {
+    rank.chunks.push_back(Chunk({Share(parts, part)}));
+  }
   return rank;
 }
 
@@ -119,11 +132,30 @@ Bytes RankTensorsMaker::Messages(const StageParts& parts) const {
 const RankTensorsMaker::TracedLayer& RankTensorsMaker::Layer(const LayerKey& key) {
   const auto [entry, is_new] = layers_.try_emplace(key);
   if (is_new) {
+    const auto trace = [&](const LayerKind& layer) -> TracedLayer {
+      return {TraceLayer(layer, key.spec, framework_, key.forward_only, key.keeps_input),
+              ShardParameters(layer, key.spec.tensor, key.spec.expert).Total()};
+    };
     const LayerKind& layer = workload_.kinds[key.kind];
-    entry->second = {TraceLayer(layer, key.spec, framework_, key.forward_only, key.keeps_input),
-                     ShardParameters(layer, key.spec.tensor, key.spec.expert).Total()};
+    if (key.is_share) {
+      entry->second = trace(VocabularyShare(layer, key.spec.vocabulary_shares));
+    } else {
+      entry->second = trace(OwnLayer(layer, key.spec));
+    }
   }
   return entry->second;
+}
+
+ChunkLayer RankTensorsMaker::Share(const StageParts& parts, VocabularyPart part) {
+  const bool is_embedding = part == VocabularyPart::kEmbedding;
+  const int kind = is_embedding ? workload_.layers.front() : workload_.layers.back();
+  ShardSpec spec = parts.spec;
+  spec.recomputed.clear();
+  const TracedLayer& traced = Layer({spec, kind, false, parts.plan.forward_only, true});
+  ChunkLayer layer;
+  layer.tensors = &traced.tensors;
+  parts.SetStates(traced.parameters, workload_.kinds[kind].is_frozen, layer);
+  return layer;
 }
 
 std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const LayerRange& range) {
@@ -148,17 +180,13 @@ std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const 
     layer.has_backward = workload_.kinds[kind].has_backward();
     layer.repeats = l == again.first + again.count - 1 ? again.count : 0;
     if (!repeats && RepeatsOperators(workload_.kinds[kind], kept)) layer.repeats = 1;
-    if (parts.gathers) layer.gathered = Bytes(traced.parameters * parts.plan.WorkingBytes());
-    const bool reduces = parts.reduces && !workload_.kinds[kind].is_frozen;
-    if (reduces) layer.gradients = Bytes(traced.parameters * parts.plan.gradient_bytes);
+    parts.SetStates(traced.parameters, workload_.kinds[kind].is_frozen, layer);
     layers.push_back(layer);
   }
   return layers;
 }
 
-std::shared_ptr<const ChunkTensors> RankTensorsMaker::Chunk(const StageParts& parts,
-                                                            const LayerRange& range) {
-  std::vector<ChunkLayer> layers = Layers(parts, range);
+std::shared_ptr<const ChunkTensors> RankTensorsMaker::Chunk(std::vector<ChunkLayer> layers) {
   const auto found = chunks_.find(layers);
   if (found != chunks_.end()) return found->second;
   auto chunk = std::make_shared<const ChunkTensors>(JoinLayers(layers));

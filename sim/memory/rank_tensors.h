@@ -11,6 +11,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/memory/rank_memory.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
 #include "sim/shard/shard.h"
 #include "sim/workload/workload.h"
@@ -39,6 +40,7 @@ class RankTensorsMaker {
     int kind = 0;
     bool keeps_input = false;
     bool forward_only = false;
+    bool is_share = false;  // its share of the vocabulary alone
     friend bool operator==(const LayerKey&, const LayerKey&) = default;
   };
   struct TracedLayer {
@@ -53,7 +55,8 @@ class RankTensorsMaker {
 
   const TracedLayer& Layer(const LayerKey& key);
   std::vector<ChunkLayer> Layers(const StageParts& parts, const LayerRange& range);
-  std::shared_ptr<const ChunkTensors> Chunk(const StageParts& parts, const LayerRange& range);
+  ChunkLayer Share(const StageParts& parts, VocabularyPart part);
+  std::shared_ptr<const ChunkTensors> Chunk(std::vector<ChunkLayer> layers);
   Bytes ScoreBuffer(const StageParts& parts) const;
   Bytes Messages(const StageParts& parts) const;
 

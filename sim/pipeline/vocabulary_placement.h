@@ -19,9 +19,15 @@ constexpr bool IsSplit(VocabularyPlacement placement) {
   return placement != VocabularyPlacement::kFirstLast;
 }
 
-// A stage's parts of a split vocabulary count as two chunks more, after those of the ChunkMap.
+// The token table, and the output projection with the loss. A stage's shares of a split vocabulary
+// count as two chunks more, after those of the ChunkMap.
+enum class VocabularyPart { kEmbedding, kOutput };
 inline constexpr int kVocabularyChunks = 2;
-constexpr int EmbeddingChunk(int chunks) { return chunks; }
-constexpr int OutputChunk(int chunks) { return chunks + 1; }
+constexpr int ChunkOf(VocabularyPart part, int chunks) { return chunks + static_cast<int>(part); }
+constexpr VocabularyPart PartOf(int chunk, int chunks) {
+  return static_cast<VocabularyPart>(chunk - chunks);
+}
+constexpr int EmbeddingChunk(int chunks) { return ChunkOf(VocabularyPart::kEmbedding, chunks); }
+constexpr int OutputChunk(int chunks) { return ChunkOf(VocabularyPart::kOutput, chunks); }
 
 }  // namespace stagecraft

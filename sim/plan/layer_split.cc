@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
+#include "sim/pipeline/vocabulary_placement.h"
 
 namespace stagecraft {
 namespace {
@@ -27,6 +28,18 @@ std::vector<int> EvenSplit(int blocks, int virtual_stages) {
   for (int extra = 0; extra < units % virtual_stages; ++extra) {
     ++counts[(1 + extra) % virtual_stages];
   }
+  return counts;
+}
+
+// The same if nothing of the embedding and the head counts: blocks that are left over go to the
+// last stages, which have the fewest micro-batches in flight.
+std::vector<int> EvenBlocks(int blocks, int virtual_stages) {
+  std::vector<int> counts(virtual_stages, blocks / virtual_stages);
+  for (int extra = 0; extra < blocks % virtual_stages; ++extra) {
+    ++counts[virtual_stages - 1 - extra];
+  }
+  ++counts.front();
+  ++counts.back();
   return counts;
 }
 
@@ -80,6 +93,11 @@ std::vector<int> PartLayers(const PlanDegrees& d, const Workload& workload) {
                     d.pipeline, d.chunks, virtual_stages, blocks + 2, workload.name));
   }
   if (d.balance_head && d.pipeline > 1) {
+    if (IsSplit(d.schedule_options.vocabulary)) {
+      throw InputError(fmt::format(
+          "redistributed vocabulary placement: got it with vocabulary {}, want one of the two",
+          Name(d.schedule_options.vocabulary)));
+    }
     if (!d.stage_blocks.empty() || d.chunks > 1 || blocks < d.pipeline) {
       throw InputError(fmt::format(
           "redistributed vocabulary placement: wants one chunk per stage (got {}), as many "
@@ -88,7 +106,11 @@ std::vector<int> PartLayers(const PlanDegrees& d, const Workload& workload) {
     }
     return GivenSplit(BalancedBlocks(workload, d.sequence, d.pipeline), map);
   }
-  if (d.stage_blocks.empty()) return EvenSplit(blocks, static_cast<int>(virtual_stages));
+  if (d.stage_blocks.empty()) {
+    const auto parts = static_cast<int>(virtual_stages);
+    return IsSplit(d.schedule_options.vocabulary) ? EvenBlocks(blocks, parts)
+                                                  : EvenSplit(blocks, parts);
+  }
   int64_t given = 0;
   for (const int stage : d.stage_blocks) {
     if (stage < 0) throw InputError(fmt::format("stage layers: got {}, want at least 0", stage));

@@ -10,6 +10,7 @@
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/micro_batch_shares.h"
 #include "sim/pipeline/pass_order.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/step_options.h"
 #include "sim/workload/workload.h"
 
@@ -67,6 +68,11 @@ struct Plan : StepOptions {
     return stagecraft::CastOf(precision, fp8_recipe, elements);
   }
   int chunk_count() const { return static_cast<int>(stages[0].chunks.size()); }
+  bool SplitsVocabulary() const { return IsSplit(schedule_options.vocabulary); }
+  // The chunks that passes run through: with those of a stage's parts of a split vocabulary.
+  int pass_chunk_count() const {
+    return chunk_count() + (SplitsVocabulary() ? kVocabularyChunks : 0);
+  }
   int device_count() const;
 };
 
@@ -114,9 +120,11 @@ struct PlanDegrees : StepOptions {
   int zero = -1;               // -1: 1 if dp > 1 and gradients are all-reduced, else 0
   int gradient_bytes = 0;      // 0: 4, or 2 for fp16
   // Transformer blocks per stage (summed over its chunks), with the embedding in the first and the
-  // head in the last stage; empty: as even as possible.
+  // head in the last stage, or what is left of them if the vocabulary is split; empty: as even as
+  // possible.
   std::vector<int> stage_blocks;
-  // The stage with the head gives blocks to others, as in BalancedBlocks().
+  // The stage with the head gives blocks to others, as in BalancedBlocks(); not with a split
+  // vocabulary.
   bool balance_head = false;
   // Numbers of replicas of each stage, in place of `data`; stages then take devices one after
   // another. Empty: equally many.

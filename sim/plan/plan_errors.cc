@@ -11,6 +11,7 @@
 #include "sim/plan/plan_order_errors.h"
 #include "sim/plan/recomputed_layers.h"
 #include "sim/plan/sync_errors.h"
+#include "sim/plan/vocabulary_errors.h"
 
 namespace stagecraft {
 namespace {
@@ -284,6 +285,7 @@ std::vector<std::string> FindErrors(const Plan& plan, const Workload& workload,
   if (!errors.empty()) return errors;
   FindRecomputeErrors(plan, workload, errors);
   CheckExperts(plan, workload, errors);
+  FindVocabularyErrors(plan, workload, errors);
   FindOrderErrors(plan, workload, errors);
   if (errors.empty()) CheckSharding(plan, errors);
   FindOffloadErrors(plan, cluster, errors);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/pipeline/order_text.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/framework_proto.h"
 #include "sim/plan/rank_order.h"
 #include "sim/workload/limits.h"
@@ -63,6 +64,8 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   if (proto.two_forwards_slot()) options.slots = ChimeraSlots::kTwoForwards;
   if (proto.vertical_sync()) options.weight_sync = WeightSync::kVertical;
   if (proto.published_search()) options.search = ZeroBubbleSearch::kPublished;
+  options.vocabulary =
+      EnumFromProto(proto.vocabulary(), VocabularyPlacement::kFirstLast, "vocabulary", place);
   if (proto.has_activation_limit()) options.activation_limit = proto.activation_limit();
   if (!(options.activation_limit >= 0 && options.activation_limit <= kMostActivationLimit)) {
     place.Fail("activation_limit",

@@ -12,6 +12,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/pipeline/pipeline_schedule.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
@@ -149,6 +150,13 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
   odd.offload.activations = 0.25;
   odd.offload.host_memory = stagecraft::Bytes(int64_t{1} << 39);
   plans.push_back(odd);
+  for (const VocabularyPlacement placement :
+       {VocabularyPlacement::kVocab1, VocabularyPlacement::kVocab2,
+        VocabularyPlacement::kInterlaced}) {
+    odd = plans[0];
+    odd.schedule_options.vocabulary = placement;
+    plans.push_back(odd);
+  }
   for (const Plan& plan : plans) {
     const PlanProto proto = ToProto(plan);
     const Plan back = PlanFromProto(proto, SmallWorkload(), SmallCluster(), "p");
@@ -164,6 +172,7 @@ TEST(PlanProtoTest, RoundTripKeepsEveryField) {
     EXPECT_EQ(back.schedule, plan.schedule);
     EXPECT_EQ(back.gradient_sync, plan.gradient_sync);
     EXPECT_EQ(back.offload, plan.offload);
+    EXPECT_EQ(back.schedule_options.vocabulary, plan.schedule_options.vocabulary);
     // Through each file format too.
     EXPECT_EQ(Bytes(Read(proto.DebugString())), proto.DebugString());
     EXPECT_EQ(Bytes(Read(proto.SerializeAsString(), ".pb")), proto.DebugString());
@@ -272,6 +281,49 @@ TEST(PlanProtoTest, BadNumbersAreRefusedInOneSentence) {
       {"micro_batch: 1 global_batch: 17 sequence: 2048 degrees {}", "is not a multiple"},
   };
   for (const BadPlan& bad : cases) ExpectRefused(bad);
+}
+
+TEST(PlanProtoTest, ASplitVocabularyIsRefusedWhereItIsNotSimulated) {
+  const std::string kEight = "chunks { first: 4 count: 4 }";
+  const std::vector<BadPlan> cases = {
+      After("vocabulary: VOCAB_1 order: GPIPE degrees { pp: 2 }",
+            "vocabulary: vocab-1 with schedule gpipe, want it with 1f1b"),
+      After("vocabulary: VOCAB_2 degrees { pp: 2 virtual_stages: 2 }",
+            "vocabulary: vocab-2 with schedule interleaved, want it with 1f1b"),
+      After("vocabulary: INTERLACED degrees { tp: 2 }",
+            "vocabulary: interlaced with one pipeline stage, want at least 2"),
+      After("vocabulary: VOCAB_1 forward_only: true degrees { pp: 2 }",
+            "vocabulary: vocab-1 with forward passes alone, want a training step"),
+      After("vocabulary: VOCAB_1 offload_activations: 0.5 host_memory_bytes: 1000000000000 "
+            "degrees { pp: 2 }",
+            "vocabulary: vocab-1 with offload_activations 0.5, want 0"),
+      After("vocabulary: VOCAB_1 zero: 0 " + Second(kEight, "8, 9, 10, 11"),
+            "vocabulary: vocab-1 with stages of different degrees, want the same"),
+      After("vocabulary: VOCAB_1 degrees { pp: 2 balance_head: true }",
+            "redistributed vocabulary placement: got it with vocabulary vocab-1"),
+      After("vocabulary: 9 degrees { pp: 2 }", "9"),
+  };
+  for (const BadPlan& bad : cases) ExpectRefused(bad);
+  PlanProto proto;
+  ParseProtoText(std::string(kBatch) + "vocabulary: VOCAB_1 degrees { pp: 2 }", "p", ".textproto",
+                 &proto);
+  const Workload t5 = LoadWorkload("t5-base", AttentionBackend::kFlash);
+  try {
+    PlanFromProto(proto, t5, SmallCluster(), "p");
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "p: vocabulary: vocab-1 but t5-base looks up tokens in another layer, too");
+  }
+}
+
+// Blocks that are left over go to the last stages, as the head is no longer there.
+TEST(PlanProtoTest, ASplitVocabularyLeavesBlocksEven) {
+  const Plan plan = Read(std::string(kBatch) + "vocabulary: VOCAB_1 degrees { tp: 4 pp: 4 }");
+  EXPECT_EQ(plan.stages[0].chunks[0], (LayerRange{0, 2}));
+  EXPECT_EQ(plan.stages[1].chunks[0], (LayerRange{2, 1}));
+  EXPECT_EQ(plan.stages[2].chunks[0], (LayerRange{3, 2}));
+  EXPECT_EQ(plan.stages[3].chunks[0], (LayerRange{5, 3}));
 }
 
 TEST(PlanProtoTest, FilesThatAreNoPlansAreRefusedInOneSentence) {

@@ -38,6 +38,7 @@ void AddOrder(const Plan& plan, PlanProto& proto) {
   proto.set_activation_limit(options.activation_limit);
   proto.set_vertical_sync(options.weight_sync == WeightSync::kVertical);
   proto.set_published_search(options.search == ZeroBubbleSearch::kPublished);
+  proto.set_vocabulary(EnumToProto<PlanProto::Vocabulary>(options.vocabulary));
   if (!IsCustom(plan.schedule)) return;
   proto.set_placement(EnumToProto<PlanProto::Placement>(plan.placement));
   for (const PassOrder& order : plan.orders) proto.add_orders(OrderToText(order));

@@ -6,6 +6,7 @@
 namespace stagecraft {
 
 std::optional<TiedStages> FindTiedStages(const Plan& plan, const Workload& workload) {
+  if (plan.SplitsVocabulary()) return std::nullopt;  // every stage holds its rows once
   const LayerKind& head = workload.layer(workload.layer_count() - 1);
   if (!workload.tied_embeddings || head.tied_parameters == 0) return std::nullopt;
   if (head.is_frozen) return std::nullopt;  // so is the embedding, and there are no gradients

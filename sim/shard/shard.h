@@ -42,6 +42,9 @@ struct ShardSpec {
   Fabric expert_fabric;
   // Rows of the fullest expert over the mean; 1 if routing is even.
   double expert_imbalance = 1;
+  // How many stages share the vocabulary (vocabulary_shard.h); 1: none, it is in the first and the
+  // last layer.
+  int vocabulary_shares = 1;
 
   // Rows of one micro-batch on one rank, for an operator that is not split by rows: micro_batch x
   // positions (0: the sequence) / context; on the rank that has the most of them.

@@ -5,6 +5,8 @@
 
 #include "costmodel/divide.h"
 #include "sim/cluster/slowest_group.h"
+#include "sim/shard/vocabulary_shard.h"
+#include "sim/workload/vocabulary_layers.h"
 
 namespace stagecraft {
 
@@ -129,6 +131,7 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;
   spec.expert_imbalance = plan.expert_imbalance;
+  if (plan.SplitsVocabulary()) spec.vocabulary_shares = static_cast<int>(plan.stages.size());
   return spec;
 }
 
@@ -148,6 +151,18 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   return spec;
 }
 
+std::vector<ParameterCount> KindParameters(const Plan& plan, const Workload& workload, int stage) {
+  const Stage& s = plan.stages[stage];
+  const auto of = [&](const LayerKind& kind) {
+    return ShardParameters(kind, s.tensor_parallel, s.expert_parallel);
+  };
+  std::vector<ParameterCount> of_kind;
+  for (const LayerKind& kind : workload.kinds) {
+    of_kind.push_back(plan.SplitsVocabulary() ? of(WithoutVocabulary(kind)) : of(kind));
+  }
+  return of_kind;
+}
+
 namespace {
 
 // The parameters of those layers of a stage for whose kind `counts` holds, by chunk.
@@ -158,14 +173,15 @@ std::vector<ParameterCount> SumParameters(const Plan& plan, const Workload& work
   std::vector<ParameterCount> parameters;
   const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
                                            [](const LayerRange& c) { return c.first == 0; });
-  std::vector<ParameterCount> of_kind;
-  for (const LayerKind& kind : workload.kinds) {
-    of_kind.emplace_back();
-    if (!counts(kind)) continue;
-    of_kind.back() = ShardParameters(kind, s.tensor_parallel, s.expert_parallel);
+  std::vector<ParameterCount> of_kind = KindParameters(plan, workload, stage);
+  for (size_t kind = 0; kind < of_kind.size(); ++kind) {
+    if (!counts(workload.kinds[kind])) {
+      of_kind[kind] = {};
+      continue;
+    }
     // On the rank of the embedding, whatever is tied to it is the same tensor.
-    if (!holds_embedding) continue;
-    of_kind.back().dense -= DivideUp(kind.tied_parameters, s.tensor_parallel);
+    if (!holds_embedding || plan.SplitsVocabulary()) continue;
+    of_kind[kind].dense -= DivideUp(workload.kinds[kind].tied_parameters, s.tensor_parallel);
   }
   for (const LayerRange& range : s.chunks) {
     ParameterCount sum;
@@ -173,6 +189,15 @@ std::vector<ParameterCount> SumParameters(const Plan& plan, const Workload& work
       sum += of_kind[workload.layers[l]];
     }
     parameters.push_back(sum);
+  }
+  if (!plan.SplitsVocabulary()) return parameters;
+  const ShardSpec spec = StageDivision(plan, workload, stage);
+  for (const VocabularyPart part : {VocabularyPart::kEmbedding, VocabularyPart::kOutput}) {
+    const LayerKind layer = SharedLayer(workload, part, spec);
+    ParameterCount own = ShardParameters(layer, s.tensor_parallel, s.expert_parallel);
+    // The rows of a stage are the same in both parts.
+    own.dense -= DivideUp(layer.tied_parameters, s.tensor_parallel);
+    parameters.push_back(own);
   }
   return parameters;
 }
