@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/schedule.h"
 
@@ -14,16 +15,17 @@ namespace stagecraft::laws {
 inline std::string Describe(const PlanDegrees& d) {
   return fmt::format(
       "tp {} pp {} cp {} by {} ep {} vpp {} zero {} group {} micro-batch {} recompute {} sp {} "
-      "overlap {}{}",
+      "overlap {}{} vocabulary {}",
       d.tensor, d.pipeline, d.context, Name(d.context_exchange), d.expert, d.chunks, d.zero,
       d.zero_group, d.micro_batch, Name(d.recompute), d.sequence_parallel, d.overlap_grad_reduce,
-      d.overlap_param_gather);
+      d.overlap_param_gather, Name(d.schedule_options.vocabulary));
 }
 
 // Returns the plan for the same batch, in the same micro-batches, on one device.
 inline PlanDegrees OnOneDevice(PlanDegrees d) {
   d.tensor = d.pipeline = d.context = d.expert = d.chunks = 1;
   d.schedule = PipelineSchedule::kOneForwardOneBackward;
+  d.schedule_options.vocabulary = VocabularyPlacement::kFirstLast;
   d.zero = d.zero_group = 0;
   d.overlap_tensor = false;
   return d;

@@ -16,6 +16,7 @@
 #include "sim/cluster/cluster_spec.h"
 #include "sim/lowering/lowering.h"
 #include "sim/memory/stage_memory.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
 #include "sim/step/evaluation.h"
 #include "sim/workload/networks/decoder.h"
@@ -62,6 +63,18 @@ const std::vector<Parallelism> kParallelisms = {
     {"pp gpipe", Axis::kPipeline,
      [](PlanDegrees& d) { d.pipeline = 2, d.schedule = PipelineSchedule::kGpipe; }},
     {"pp interleaved", Axis::kPipeline, [](PlanDegrees& d) { d.pipeline = 2, d.chunks = 2; }},
+    {"pp with the vocabulary split", Axis::kPipeline,
+     [](PlanDegrees& d) {
+       d.pipeline = 2, d.schedule_options.vocabulary = VocabularyPlacement::kVocab1;
+     }},
+    {"pp with the vocabulary split, one barrier", Axis::kPipeline,
+     [](PlanDegrees& d) {
+       d.pipeline = 2, d.schedule_options.vocabulary = VocabularyPlacement::kVocab2;
+     }},
+    {"pp interlaced with the vocabulary", Axis::kPipeline,
+     [](PlanDegrees& d) {
+       d.pipeline = 2, d.schedule_options.vocabulary = VocabularyPlacement::kInterlaced;
+     }},
     {"zero 0", Axis::kSharing, [](PlanDegrees& d) { d.zero = 0; }},
     {"zero 1", Axis::kSharing, [](PlanDegrees& d) { d.zero = 1; }},
     {"zero 2", Axis::kSharing, [](PlanDegrees& d) { d.zero = 2; }},
@@ -259,9 +272,11 @@ class Checker {
       }
     }
     const int64_t copied = unsplit * (plan.stages[0].tensor_parallel - 1);
-    // Head and embedding share a tensor only if they are on one stage.
+    // Head and embedding share a tensor only if they are on one stage, or if every stage holds the
+    // same share of both.
+    const bool has_copy = plan.stages.size() > 1 && !plan.SplitsVocabulary();
     const int64_t tied =
-        plan.stages.size() > 1 ? workload_.layer(workload_.layer_count() - 1).tied_parameters : 0;
+        has_copy ? workload_.layer(workload_.layer_count() - 1).tied_parameters : 0;
     EXPECT_EQ(held, workload_.Parameters() + tied + copied);
   }
 

@@ -15,6 +15,7 @@
 #include "sim/lowering/lowering.h"
 #include "sim/pipeline/pipeline_schedule.h"
 #include "sim/pipeline/pytorch_csv.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan_proto.h"
 #include "sim/step/plan_pass_orders.h"
 #include "tools/flags/cost_model_flag.h"
@@ -53,6 +54,12 @@ std::string ScheduleCsv(const Plan& plan, const std::string&) {
         "flushes, or export plan",
         Name(plan.schedule)));
   }
+  if (plan.SplitsVocabulary()) {
+    throw InputError(fmt::format(
+        "--embedding-placement: got {} with schedule-csv, which has no passes for the vocabulary; "
+        "want first-last, or export plan",
+        Name(plan.schedule_options.vocabulary)));
+  }
   return WritePytorchCsv(MapOf(plan), plan.orders, StageShares(plan, 0).Count(0));
 }
 
@@ -78,10 +85,16 @@ const std::map<std::string, Format>& Formats() {
   return formats;
 }
 
-// Returns the plan with the passes of every stage spelled out, as a custom schedule. A plan whose
-// schedule never flushes is returned as it is, because only a name can describe its endless passes.
+// Whether only the name of a schedule can describe its passes: they never end, or are among those
+// of a split vocabulary.
+bool NeedsName(const Plan& plan) {
+  return IsAsynchronous(plan.schedule) || plan.SplitsVocabulary();
+}
+
+// Returns the plan with the passes of every stage spelled out, as a custom schedule, unless its
+// schedule needs its name.
 Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
-  if (IsAsynchronous(job.plan.schedule)) return job.plan;
+  if (NeedsName(job.plan)) return job.plan;
   Plan plan = WithPassOrders(job.plan, job.workload, job.cluster, model);
   plan.orders = OrdersToExport(plan);
   plan.placement = MapOf(plan).placement();
@@ -96,7 +109,7 @@ nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const s
                                      {"order", Name(job.plan.schedule)},
                                      {"stages", plan.stages.size()},
                                      {"chunks", plan.chunk_count()}};
-  if (IsAsynchronous(plan.schedule)) {
+  if (NeedsName(plan)) {
     contents["micro_batches"] = plan.micro_batches();  // of a global batch, on all replicas
     return contents;
   }

@@ -12,6 +12,8 @@
 #include "costmodel/check.h"
 #include "costmodel/random.h"
 #include "sim/cluster/cluster.h"
+#include "sim/pipeline/pipeline_schedule.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/layer_division.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/networks/decoder.h"
@@ -143,6 +145,9 @@ inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
   if (draw(7) == 0) degrees.offload.optimizer = true;
   if (degrees.offload.activations > 0 || degrees.offload.optimizer) {
     degrees.offload.host_memory = Bytes(int64_t{1} << 40);
+  }
+  if (degrees.pipeline > 1 && Reads(degrees.schedule, kReadsVocabulary) && draw(1) == 0) {
+    degrees.schedule_options.vocabulary = static_cast<VocabularyPlacement>(1 + draw(2));
   }
   return degrees;
 }

@@ -7,6 +7,7 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "sim/pipeline/pytorch_csv.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/workload/limits.h"
 
 namespace stagecraft {
@@ -97,7 +98,9 @@ void PipelineScheduleFlags::Apply(PlanDegrees& degrees) const {
   degrees.schedule = ForChunks(ChooseSchedule(schedule_), degrees.chunks);
   if (!file_.empty()) ApplyFile(degrees);
   CheckUse(degrees.schedule);
+  const VocabularyPlacement vocabulary = degrees.schedule_options.vocabulary;
   degrees.schedule_options = options_;
+  degrees.schedule_options.vocabulary = vocabulary;
   if (warmup_ != "a" && warmup_ != "b") {
     throw InputError(fmt::format("--warmup: got \"{}\", want a or b", warmup_));
   }

@@ -236,9 +236,11 @@ void PlanFlags::RegisterStep(Flags& flags) {
   Add(flags.In(FlagTopic::kParallelism), "--embedding-placement", embedding_placement_,
       {"<name>",
        "The embedding is on the first stage and the head on the last; with redistributed the last "
-       "stage has fewer blocks to make up for the head.",
+       "stage has fewer blocks to make up for the head. With the others every stage holds an equal "
+       "share of the vocabulary (1f1b only): vocabulary parallelism with two barriers (vocab-1) or "
+       "one (vocab-2), or all stages at once (interlaced).",
        "", "first-last"})
-      .Suggest({"first-last", "redistributed"});
+      .Suggest({"first-last", "redistributed", "vocab-1", "vocab-2", "interlaced"});
   Add(flags.In(FlagTopic::kNetwork), "--expert-imbalance", degrees_.expert_imbalance,
       {"<x>", "Tokens for the experts of the busiest rank, over the mean of all ranks.",
        "1 or more", "1"});

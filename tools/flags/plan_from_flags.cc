@@ -15,6 +15,7 @@
 #include "sim/cluster/cluster_notes.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/memory/stage_memory.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/attention_choice.h"
 #include "sim/plan/host_offload.h"
 #include "sim/plan/plan_proto.h"
@@ -62,6 +63,21 @@ AttentionChoice ChooseAttention(const std::string& value) {
   std::vector<std::pair<std::string, AttentionChoice>> choices;
   for (const char* name : kAttentionNames) choices.emplace_back(name, *FindAttention(name));
   return Choose<AttentionChoice>("--attention", value, choices);
+}
+
+// The values of --embedding-placement; this one leaves the vocabulary where it is, and moves
+// blocks.
+constexpr const char* kRedistributed = "redistributed";
+std::vector<std::pair<std::string, VocabularyPlacement>> Placements() {
+  constexpr VocabularyPlacement kFirstLast = VocabularyPlacement::kFirstLast;
+  std::vector<std::pair<std::string, VocabularyPlacement>> placements = {
+      {Name(kFirstLast), kFirstLast}, {kRedistributed, kFirstLast}};
+  for (const VocabularyPlacement split :
+       {VocabularyPlacement::kVocab1, VocabularyPlacement::kVocab2,
+        VocabularyPlacement::kInterlaced}) {
+    placements.emplace_back(Name(split), split);
+  }
+  return placements;
 }
 
 // "1-8,12": layers 1 to 8 and 12.
@@ -166,8 +182,9 @@ PlanDegrees PlanFlags::Degrees() const {
         ChooseNamed("--param-exchange", parameter_exchange_,
                     {ParameterExchange::kGather, ParameterExchange::kBroadcasts});
   }
-  degrees.balance_head = Choose<bool>("--embedding-placement", embedding_placement_,
-                                      {{"first-last", false}, {"redistributed", true}});
+  degrees.balance_head = embedding_placement_ == kRedistributed;
+  degrees.schedule_options.vocabulary =
+      Choose<VocabularyPlacement>("--embedding-placement", embedding_placement_, Placements());
   constexpr double kMostGib = static_cast<double>(kMostHostMemory >> 30);
   if (!(host_memory_gib_ >= 0 && host_memory_gib_ <= kMostGib)) {
     throw InputError(
@@ -237,6 +254,11 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
   Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   *given = DegreesFor(workload);
+  if (IsSplit(given->schedule_options.vocabulary)) {
+    throw InputError(fmt::format(
+        "--embedding-placement: got {}, which is not searched, want first-last or redistributed",
+        embedding_placement_));
+  }
   std::vector<std::string> notes = NotesOnCluster();
   if (workload.has_frozen_layers()) {
     notes.push_back(

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster_spec.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/attention_choice.h"
 
 namespace stagecraft {
@@ -136,6 +137,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"micro_batches", plan.micro_batches()},
                {"seq", plan.sequence},
                {"schedule", Name(plan.schedule)},
+               {"vocabulary", Name(plan.schedule_options.vocabulary)},
                {"recompute", Name(plan.stages[0].recompute)},
                {"attention", AttentionName(plan, workload)},
                {"zero", plan.zero},
@@ -183,6 +185,10 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
              first.tensor_parallel, plan.stages.size(), ReplicasText(plan), first.context_parallel,
              first.expert_parallel, plan.chunk_count(), plan.chunk_count() == 1 ? "" : "s",
              Name(plan.schedule));
+  if (plan.SplitsVocabulary()) {
+    fmt::print(out, "          vocabulary split over the stages, {}\n",
+               Name(plan.schedule_options.vocabulary));
+  }
   fmt::print(out, "          micro-batch {}, global batch {} ({}){}\n", plan.micro_batch,
              plan.global_batch, MicroBatchesText(plan), TokensText(plan));
   fmt::print(out, "          {}{}, recomputation {}, ZeRO {}, {}-byte gradients, rank order {}\n",

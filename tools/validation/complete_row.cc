@@ -197,10 +197,6 @@ class Completion {
   }
 
   void FillPlacement() {
-    if (row_.vocab_placement == "vocab-1" || row_.vocab_placement == "vocab-2" ||
-        row_.vocab_placement == "interlaced") {
-      throw InputError("vocabulary placement " + row_.vocab_placement + " is not simulated");
-    }
     if (row_.vocab_placement != "redistributed" || !row_.stage_layers.empty() || row_.pp == 1) {
       return;
     }

@@ -174,8 +174,10 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.schedule = "zb-h3"; }, "pipeline schedule zb-h3 is not simulated"},
       {[](MeasuredRow& r) { r.ep = 2; }, "rows of expert parallelism do not describe the experts"},
       {[](MeasuredRow& r) { r.zero = "7"; }, "zero 7 is not a kind of sharding"},
+      {[](MeasuredRow& r) { r.vocab_placement = "vocab-3"; },
+       "vocabulary placement vocab-3 is not simulated"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
-       "vocabulary placement vocab-1 is not simulated"},
+       "vocabulary: vocab-1 with schedule interleaved, want it with 1f1b"},
       {[](MeasuredRow& r) { r.vocab_placement = "redistributed"; },
        "layers per stage of the redistributed placement are not stated"},
       {[](MeasuredRow& r) { r.stack = "megatron-2021"; }, "micro-batch is not stated"},
@@ -321,6 +323,23 @@ TEST(PredictionTest, RedistributedLayersLeaveTheHeadItsShare) {
   EXPECT_TRUE(Uses(Predict(row), "stage_layers 10,11,11,0"));
   row.vocab = 32768;  // as many as 2.5 blocks
   EXPECT_TRUE(Uses(Predict(row), "stage_layers 8,9,9,6"));
+}
+
+// With a head as large as 20 blocks the last of four stages has most of the work, unless all stages
+// share it.
+TEST(PredictionTest, RowsSayWhichStagesHoldTheVocabulary) {
+  MeasuredRow row = Gpt();
+  row.schedule = "1f1b";
+  row.interleave = 1;
+  row.layers = 32;
+  row.vocab = 262144;
+  const double whole = *Predict(row).value;
+  for (const char* placement : {"vocab-1", "vocab-2", "interlaced"}) {
+    row.vocab_placement = placement;
+    const double shared = *Predict(row).value;
+    EXPECT_LT(shared, 0.7 * whole) << placement;
+    EXPECT_GT(shared, 0.4 * whole) << placement;
+  }
 }
 
 // The plan has two stages of two replicas each.

@@ -10,6 +10,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/text.h"
+#include "sim/pipeline/vocabulary_placement.h"
 #include "tools/validation/row_cluster.h"
 
 namespace stagecraft {
@@ -47,6 +48,19 @@ Fp8Recipe RowFp8Recipe(const MeasuredRow& row) {
   throw InputError("fp8_recipe " + row.fp8_recipe + " is not simulated");
 }
 
+// "redistributed" has moved blocks between the stages, which the row's stage_layers say.
+VocabularyPlacement RowVocabulary(const MeasuredRow& row) {
+  if (row.vocab_placement.empty() || row.vocab_placement == "redistributed") {
+    return VocabularyPlacement::kFirstLast;
+  }
+  for (const VocabularyPlacement placement :
+       {VocabularyPlacement::kFirstLast, VocabularyPlacement::kVocab1, VocabularyPlacement::kVocab2,
+        VocabularyPlacement::kInterlaced}) {
+    if (row.vocab_placement == Name(placement)) return placement;
+  }
+  throw InputError("vocabulary placement " + row.vocab_placement + " is not simulated");
+}
+
 PlanDegrees RowDegrees(const CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   PlanDegrees degrees;
@@ -61,6 +75,7 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   const RowSchedule schedule = ScheduleOfRow(row.schedule);
   degrees.schedule = schedule.name;
   degrees.schedule_options = schedule.options;
+  degrees.schedule_options.vocabulary = RowVocabulary(row);
   degrees.post_validation = completed.post_validation;
   degrees.recompute = RowRecompute(row);
   degrees.precision = RowPrecision(row);
