@@ -66,6 +66,10 @@ std::vector<Case> Cases() {
       {"search --model llama3-8b --cluster h100-sxm:1x8 --global-batch 8 --seq 9223372036854775807",
        "sequence: got 9223372036854775807, want 1 to 1000000000"},
       {"search --model llama3-8b --cluster h100-sxm:1x8 --global-batch 0", "global batch: got 0"},
+      {"search --model llama3-8b --cluster h100-sxm:1x8 --global-batch 8 --embedding-placement "
+       "vocab-1",
+       "--embedding-placement: got vocab-1, which is not searched, want first-last or "
+       "redistributed"},
       {base + "--schedule zigzag", "zigzag"},
       {base + "--schedule interleaved", "interleaved"},
       {base + "--pp 2 --vpp 2 --schedule gpipe", "gpipe"},

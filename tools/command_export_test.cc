@@ -83,7 +83,8 @@ TEST(CommandExportTest, APlanReadAgainIsTheSameStep) {
   for (const char* flags :
        {"gpipe", "1f1b", "interleaved --vpp 2", "bfs --vpp 2", "zb-h1", "zb-h2", "zb-auto", "zb-v",
         "v-half", "v-min", "dualpipe", "dualpipe-v", "chimera --vpp 2", "list --vpp 2",
-        "pipedream-2bw", "1f1b --forward-only"}) {
+        "pipedream-2bw", "1f1b --forward-only", "1f1b --embedding-placement vocab-1",
+        "1f1b --embedding-placement interlaced"}) {
     for (const char* extension : {".textproto", ".json", ".yaml"}) {
       const std::string schedule = kJob + std::string("--schedule ") + flags;
       const std::string path = TempFile(std::string("plan") + extension);
@@ -112,6 +113,9 @@ TEST(CommandExportTest, WhatCannotBeWrittenIsRefused) {
       {"export schedule-csv --schedule pipedream --model llama3-8b --cluster h100-sxm:1x4 --pp 4 "
        "--global-batch 1 --seq 512 -o x.csv",
        "--schedule: got pipedream with schedule-csv, whose passes never end"},
+      {"export schedule-csv --embedding-placement vocab-2" + job + "-o x.csv",
+       "--embedding-placement: got vocab-2 with schedule-csv, which has no passes for the "
+       "vocabulary"},
       {"export schedule-csv --schedule zb" + job + "-o x.csv", "--schedule: got \"zb\""},
       {"export schedule-csv" + job + "-o /nowhere/x.csv", "/nowhere/x.csv"},
   };

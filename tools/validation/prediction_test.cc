@@ -325,19 +325,21 @@ TEST(PredictionTest, RedistributedLayersLeaveTheHeadItsShare) {
   EXPECT_TRUE(Uses(Predict(row), "stage_layers 8,9,9,6"));
 }
 
-// With a head as large as 20 blocks the last of four stages has most of the work, unless all stages
-// share it.
+// The head is as large as 262144 / (12 x 4096) = 5.3 blocks, of which the network has 8: the last
+// of four stages has 7.3, or each of them 3.3, 0.46 times as many.
 TEST(PredictionTest, RowsSayWhichStagesHoldTheVocabulary) {
   MeasuredRow row = Gpt();
   row.schedule = "1f1b";
   row.interleave = 1;
-  row.layers = 32;
+  row.hidden = 4096;
+  row.heads = 32;
   row.vocab = 262144;
+  row.global_batch = 512;
   const double whole = *Predict(row).value;
   for (const char* placement : {"vocab-1", "vocab-2", "interlaced"}) {
     row.vocab_placement = placement;
     const double shared = *Predict(row).value;
-    EXPECT_LT(shared, 0.7 * whole) << placement;
+    EXPECT_LT(shared, 0.65 * whole) << placement;
     EXPECT_GT(shared, 0.4 * whole) << placement;
   }
 }
