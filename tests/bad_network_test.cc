@@ -262,7 +262,7 @@ const std::vector<BadPlan> kBadPlans = {
      "interlaced"},
     {"mixtral", "--embedding-placement vocab-1", "vocabulary: vocab-1 with one pipeline stage"},
     {"mixtral", "--embedding-placement vocab-2 --pp 2 --vpp 2",
-     "vocabulary: vocab-2 with schedule interleaved, want it with 1f1b"},
+     "vocabulary: vocab-2 with schedule interleaved, want it with 1f1b or v-half or v-min"},
     {"llama", "--embedding-placement interlaced --pp 2 --schedule zb-v --vpp 2",
      "vocabulary: interlaced with schedule zb-v, want it with 1f1b"},
     {"llama", "--embedding-placement vocab-1 --pp 2 --forward-only",

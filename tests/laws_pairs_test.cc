@@ -16,6 +16,7 @@
 #include "sim/cluster/cluster_spec.h"
 #include "sim/lowering/lowering.h"
 #include "sim/memory/stage_memory.h"
+#include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
 #include "sim/step/evaluation.h"
@@ -70,6 +71,11 @@ const std::vector<Parallelism> kParallelisms = {
     {"pp with the vocabulary split, one barrier", Axis::kPipeline,
      [](PlanDegrees& d) {
        d.pipeline = 2, d.schedule_options.vocabulary = VocabularyPlacement::kVocab2;
+     }},
+    {"pp v-half with the vocabulary split", Axis::kPipeline,
+     [](PlanDegrees& d) {
+       d.pipeline = 2, d.chunks = 2, d.schedule = PipelineSchedule::kVHalf;
+       d.schedule_options.vocabulary = VocabularyPlacement::kVocab1;
      }},
     {"pp interlaced with the vocabulary", Axis::kPipeline,
      [](PlanDegrees& d) {
@@ -178,12 +184,13 @@ std::map<std::string, Traffic> TrafficOf(const Schedule& schedule) {
 }
 
 // The bytes that each micro-batch sends over each border between virtual stages in a phase.
-std::map<std::pair<int, int>, int64_t> Sent(const Schedule& schedule, int stages, Phase phase) {
+std::map<std::pair<int, int>, int64_t> Sent(const Schedule& schedule, const ChunkMap& map,
+                                            Phase phase) {
   std::map<std::pair<int, int>, int64_t> sent;
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     const Tag& tag = schedule.tag(task);
     if (tag.phase != phase) continue;
-    const int from = tag.chunk * stages + tag.stage;
+    const int from = map.PartAt({tag.stage, tag.chunk}).index;
     const int border = phase == Phase::kSendForward ? from : from - 1;
     for (const OpId op : schedule.ops(schedule.op_sequence(task))) {
       sent[{tag.micro_batch, border}] += schedule.op(op).bytes.count();
@@ -224,8 +231,8 @@ class Checker {
       EXPECT_EQ(RepresentedDevices(step->schedule), kDevices);
       EXPECT_NEAR(TotalFlops(step->schedule) / flops, 1.0, 1e-12);
       ExpectNoLaneDoesTwoThings(*step);
-      const auto forward = Sent(step->schedule, degrees.pipeline, Phase::kSendForward);
-      EXPECT_EQ(forward, Sent(step->schedule, degrees.pipeline, Phase::kSendBackward));
+      const auto forward = Sent(step->schedule, MapOf(plan), Phase::kSendForward);
+      EXPECT_EQ(forward, Sent(step->schedule, MapOf(plan), Phase::kSendBackward));
       const int borders = degrees.pipeline * degrees.chunks - 1;
       EXPECT_EQ(forward.empty(), borders == 0);
     }

@@ -84,7 +84,7 @@ TEST(CommandExportTest, APlanReadAgainIsTheSameStep) {
        {"gpipe", "1f1b", "interleaved --vpp 2", "bfs --vpp 2", "zb-h1", "zb-h2", "zb-auto", "zb-v",
         "v-half", "v-min", "dualpipe", "dualpipe-v", "chimera --vpp 2", "list --vpp 2",
         "pipedream-2bw", "1f1b --forward-only", "1f1b --embedding-placement vocab-1",
-        "1f1b --embedding-placement interlaced"}) {
+        "1f1b --embedding-placement interlaced", "v-half --embedding-placement vocab-2"}) {
     for (const char* extension : {".textproto", ".json", ".yaml"}) {
       const std::string schedule = kJob + std::string("--schedule ") + flags;
       const std::string path = TempFile(std::string("plan") + extension);

@@ -62,6 +62,21 @@ PassOrders Listed(const PipelineScheduleOptions& options, const ChunkMap& map, i
   return ListScheduledOrders(map, micro_batches, inputs.costs, list);
 }
 
+// Returns the orders with every backward replaced by that of the micro-batch `more` before it, and
+// without the forwards of micro-batches that are then left over: `more` micro-batches more are in
+// flight.
+PassOrders Delayed(PassOrders orders, int more, int micro_batches) {
+  for (PassOrder& order : orders) {
+    for (Pass& pass : order) {
+      if (pass.phase != Phase::kForward) pass.micro_batch -= more;
+    }
+    std::erase_if(order, [&](const Pass& pass) {
+      return pass.micro_batch < 0 || pass.micro_batch >= micro_batches;
+    });
+  }
+  return orders;
+}
+
 }  // namespace
 
 std::string FindMicroBatchError(PipelineSchedule schedule, const ChunkMap& map, int micro_batches) {
@@ -140,20 +155,25 @@ PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptio
   return {};
 }
 
+bool Supports(PipelineSchedule schedule, VocabularyPlacement placement) {
+  if (!IsSplit(placement)) return true;
+  const bool is_interlaced = placement == VocabularyPlacement::kInterlaced;
+  return Reads(schedule, is_interlaced ? kReadsInterlaced : kReadsVocabulary);
+}
+
 VocabularyOrders MakeVocabularyOrders(PipelineSchedule schedule,
                                       const PipelineScheduleOptions& options, const ChunkMap& map,
                                       int micro_batches) {
-  CHECK(Reads(schedule, kReadsVocabulary) && IsSplit(options.vocabulary));
-  const int stages = map.stages();
+  CHECK(IsSplit(options.vocabulary) && Supports(schedule, options.vocabulary));
   if (options.vocabulary == VocabularyPlacement::kInterlaced) {
-    return InterlacedOrders(stages, micro_batches);
+    return InterlacedOrders(map.stages(), micro_batches);
   }
   const int more = ExtraInFlight(options.vocabulary);
-  const PassOrders orders = ByStage(stages, [&](int stage) {
-    const int warmup = DappleWarmup(stage, stages, micro_batches, options.warmup);
-    return OneForwardOneBackwardOrder(warmup + more, micro_batches);
-  });
-  return WithVocabulary(options.vocabulary, map, orders, micro_batches);
+  PipelineScheduleOptions without = options;
+  without.vocabulary = VocabularyPlacement::kFirstLast;
+  const PassOrders orders = MakePassOrders(schedule, without, map, micro_batches + more, nullptr);
+  return WithVocabulary(options.vocabulary, map, Delayed(orders, more, micro_batches),
+                        micro_batches);
 }
 
 }  // namespace stagecraft

@@ -24,9 +24,10 @@ struct PipelineScheduleOptions {
   // The most memory for saved activations, as a multiple of what the first of equal stages holds
   // with 1f1b. zb-auto and list read it; for list, 0 means no limit.
   double activation_limit = 1;
-  ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;             // of zb-auto
-  WeightSync weight_sync = WeightSync::kStashing;                    // of pipedream
-  VocabularyPlacement vocabulary = VocabularyPlacement::kFirstLast;  // others: of 1f1b
+  ZeroBubbleSearch search = ZeroBubbleSearch::kThorough;  // of zb-auto
+  WeightSync weight_sync = WeightSync::kStashing;         // of pipedream
+  // Others than this one: of 1f1b and, except kInterlaced, of v-half and v-min.
+  VocabularyPlacement vocabulary = VocabularyPlacement::kFirstLast;
 };
 
 // What passes cost and what a micro-batch holds, [stage][chunk].
@@ -44,8 +45,11 @@ std::string FindMicroBatchError(PipelineSchedule schedule, const ChunkMap& map, 
 PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptions& options,
                           const ChunkMap& map, int micro_batches, const PassOrderInputs* inputs);
 
+// Whether a schedule can be combined with a placement of the vocabulary.
+bool Supports(PipelineSchedule schedule, VocabularyPlacement placement);
+
 // Returns the same pass orders and the exchanges among them for a schedule whose options split the
-// vocabulary; the schedule must read that option.
+// vocabulary in a way that it supports.
 VocabularyOrders MakeVocabularyOrders(PipelineSchedule schedule,
                                       const PipelineScheduleOptions& options, const ChunkMap& map,
                                       int micro_batches);

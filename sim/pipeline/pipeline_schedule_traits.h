@@ -47,7 +47,8 @@ enum PipelineScheduleOption : unsigned {
   kReadsNoActivationLimit = 16,  // a limit of 0 means none
   kReadsSearch = 32,
   kReadsWeightSync = 64,
-  kReadsVocabulary = 128
+  kReadsVocabulary = 128,
+  kReadsInterlaced = 256  // VocabularyPlacement::kInterlaced, too
 };
 
 inline constexpr int kAnyChunks = std::numeric_limits<int>::max();
@@ -77,7 +78,7 @@ inline constexpr PipelineScheduleTraits kPipelineScheduleTraits[] = {
     {.schedule = PipelineSchedule::kOneForwardOneBackward,
      .name = "1f1b",
      .unequal_replicas = UnequalReplicas::kOneForwardOneBackward,
-     .options = kReadsWarmup | kReadsVocabulary},
+     .options = kReadsWarmup | kReadsVocabulary | kReadsInterlaced},
     {.schedule = PipelineSchedule::kInterleaved,
      .name = "interleaved",
      .chunks = {2, kAnyChunks},
@@ -100,12 +101,14 @@ inline constexpr PipelineScheduleTraits kPipelineScheduleTraits[] = {
      .name = "v-half",
      .placement = Placement::kWave,
      .chunks = {2, 2},
-     .splits_backward = true},
+     .splits_backward = true,
+     .options = kReadsVocabulary},
     {.schedule = PipelineSchedule::kVMin,
      .name = "v-min",
      .placement = Placement::kWave,
      .chunks = {2, 2},
-     .splits_backward = true},
+     .splits_backward = true,
+     .options = kReadsVocabulary},
     {.schedule = PipelineSchedule::kDualPipe,
      .name = "dualpipe",
      .placement = Placement::kBidirectional,

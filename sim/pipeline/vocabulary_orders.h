@@ -65,12 +65,13 @@ struct VocabularyOrders {
 // WithVocabulary(): 2 for kVocab1, 1 for kVocab2, otherwise 0.
 int ExtraInFlight(VocabularyPlacement placement);
 
-// Adds the passes of a split vocabulary to the orders of the other chunks, whose own order does not
-// change. `placement` is kVocab1 or kVocab2. Each stage runs them as soon as their inputs are there
-// and it is between two passes, if a forward takes one unit of time, as do half a backward and an
-// exchange, and the passes of the vocabulary take none; the tokens of a micro-batch are looked up
-// two micro-batches ahead of the first stage. The true times may be others: they stretch this
-// timeline, but leave its order. Linear in the passes.
+// Adds the passes of a split vocabulary to the orders of the other chunks: those of 1F1B or of a
+// schedule in a V, with enough micro-batches in flight. Their own order stays as it is. `placement`
+// is kVocab1 or kVocab2. Each stage runs the added passes as soon as their inputs are there and it
+// is between two others, if a forward takes one unit of time, as do half a backward and an
+// exchange, and the added passes take none; the tokens of a micro-batch are looked up two
+// micro-batches ahead of the first stage. True times may differ: they stretch this timeline, but
+// leave its order. Linear in the passes.
 VocabularyOrders WithVocabulary(VocabularyPlacement placement, const ChunkMap& map,
                                 const PassOrders& orders, int micro_batches);
 

@@ -287,11 +287,13 @@ TEST(PlanProtoTest, ASplitVocabularyIsRefusedWhereItIsNotSimulated) {
   const std::string kEight = "chunks { first: 4 count: 4 }";
   const std::vector<BadPlan> cases = {
       After("vocabulary: VOCAB_1 order: GPIPE degrees { pp: 2 }",
-            "vocabulary: vocab-1 with schedule gpipe, want it with 1f1b"),
+            "vocabulary: vocab-1 with schedule gpipe, want it with 1f1b or v-half or v-min"),
       After("vocabulary: VOCAB_2 degrees { pp: 2 virtual_stages: 2 }",
-            "vocabulary: vocab-2 with schedule interleaved, want it with 1f1b"),
+            "vocabulary: vocab-2 with schedule interleaved, want it with 1f1b or v-half or v-min"),
       After("vocabulary: INTERLACED degrees { tp: 2 }",
             "vocabulary: interlaced with one pipeline stage, want at least 2"),
+      After("vocabulary: INTERLACED order: V_HALF degrees { pp: 2 virtual_stages: 2 }",
+            "vocabulary: interlaced with schedule v-half, want it with 1f1b"),
       After("vocabulary: VOCAB_1 forward_only: true degrees { pp: 2 }",
             "vocabulary: vocab-1 with forward passes alone, want a training step"),
       After("vocabulary: VOCAB_1 offload_activations: 0.5 host_memory_bytes: 1000000000000 "

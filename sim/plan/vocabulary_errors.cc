@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/pipeline_schedule.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/workload/vocabulary_layers.h"
@@ -13,10 +14,11 @@ namespace {
 
 // What the plan lacks, as the end of a sentence; empty if nothing.
 std::string FindLack(const Plan& plan, const Workload& workload) {
-  if (!Reads(plan.schedule, kReadsVocabulary)) {
+  const VocabularyPlacement placement = plan.schedule_options.vocabulary;
+  if (!Supports(plan.schedule, placement)) {
     std::vector<std::string> names;
     for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
-      if (Reads(schedule, kReadsVocabulary)) names.push_back(Name(schedule));
+      if (Supports(schedule, placement)) names.push_back(Name(schedule));
     }
     return fmt::format("with schedule {}, want it with {}", Name(plan.schedule),
                        fmt::join(names, " or "));

@@ -14,6 +14,7 @@
 #include "sim/engine/sim_executor.h"
 #include "sim/lowering/lowering.h"
 #include "sim/memory/stage_memory.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/schedule.h"
@@ -42,8 +43,11 @@ Workload Network(int layers, bool is_tied) {
 }
 
 Plan PlanOf(const Workload& workload, const Cluster& cluster, int stages, int micro_batches,
-            VocabularyPlacement placement) {
+            VocabularyPlacement placement,
+            PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward) {
   PlanDegrees degrees;
+  degrees.schedule = schedule;
+  degrees.chunks = LeastChunks(schedule);
   degrees.pipeline = stages;
   degrees.sequence = kSequence;
   degrees.global_batch = micro_batches * cluster.device_count() / stages;
@@ -131,6 +135,38 @@ TEST(VocabularyStepTest, StagesShareTheWorkOfTheHeadEvenly) {
   for (const VocabularyPlacement placement : kSplit) {
     for (const double of_stage : flops(placement)) {
       EXPECT_DOUBLE_EQ(of_stage, whole[0] + head / 4) << Name(placement);
+    }
+  }
+}
+
+// In a V the first stage has both ends of the network.
+TEST(VocabularyStepTest, TheStagesOfAVShareItEvenly) {
+  const Cluster cluster = ParseCluster("h100-sxm:1x4");
+  const Workload workload = Network(8, false);
+  const GemmsAndCollectives model;
+  constexpr int kMicroBatches = 40;
+  const double head = 6.0 * kMicroBatches * kSequence * kVocabulary * kHidden;
+  for (const PipelineSchedule schedule : {PipelineSchedule::kVHalf, PipelineSchedule::kVMin}) {
+    const auto plan = [&](VocabularyPlacement placement, int micro_batches) {
+      return PlanOf(workload, cluster, 4, micro_batches, placement, schedule);
+    };
+    const auto time = [&](VocabularyPlacement placement, int micro_batches) {
+      SimExecutor executor(cluster, model);
+      const Plan of_step = plan(placement, micro_batches);
+      return executor.Execute(Lower(of_step, workload, cluster, {.with_optimizer = false}))
+          .makespan();
+    };
+    const std::vector<double> whole =
+        FlopsOf(plan(VocabularyPlacement::kFirstLast, kMicroBatches), workload, cluster);
+    EXPECT_DOUBLE_EQ(whole[0] - whole[1], head);
+    for (const VocabularyPlacement placement :
+         {VocabularyPlacement::kVocab1, VocabularyPlacement::kVocab2}) {
+      for (const double of_stage : FlopsOf(plan(placement, kMicroBatches), workload, cluster)) {
+        EXPECT_DOUBLE_EQ(of_stage, whole[1] + head / 4) << Name(placement);
+      }
+      // Every stage has 2 x 36 + 3 us of work for a micro-batch; no pass waits for another.
+      const Duration more = time(placement, 2 * kMicroBatches) - time(placement, kMicroBatches);
+      EXPECT_EQ(more, kMicroBatches * 75_us) << Name(schedule) << ", " << Name(placement);
     }
   }
 }

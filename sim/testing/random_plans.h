@@ -12,6 +12,7 @@
 #include "costmodel/check.h"
 #include "costmodel/random.h"
 #include "sim/cluster/cluster.h"
+#include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/pipeline_schedule.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/layer_division.h"
@@ -147,7 +148,8 @@ inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
     degrees.offload.host_memory = Bytes(int64_t{1} << 40);
   }
   if (degrees.pipeline > 1 && Reads(degrees.schedule, kReadsVocabulary) && draw(1) == 0) {
-    degrees.schedule_options.vocabulary = static_cast<VocabularyPlacement>(1 + draw(2));
+    const auto placement = static_cast<VocabularyPlacement>(1 + draw(2));
+    if (Supports(degrees.schedule, placement)) degrees.schedule_options.vocabulary = placement;
   }
   return degrees;
 }

@@ -237,8 +237,8 @@ void PlanFlags::RegisterStep(Flags& flags) {
       {"<name>",
        "The embedding is on the first stage and the head on the last; with redistributed the last "
        "stage has fewer blocks to make up for the head. With the others every stage holds an equal "
-       "share of the vocabulary (1f1b only): vocabulary parallelism with two barriers (vocab-1) or "
-       "one (vocab-2), or all stages at once (interlaced).",
+       "share of the vocabulary: vocabulary parallelism with two barriers (vocab-1) or one "
+       "(vocab-2), with 1f1b, v-half or v-min; or all stages at once (interlaced), with 1f1b.",
        "", "first-last"})
       .Suggest({"first-last", "redistributed", "vocab-1", "vocab-2", "interlaced"});
   Add(flags.In(FlagTopic::kNetwork), "--expert-imbalance", degrees_.expert_imbalance,

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "sim/pipeline/vocabulary_placement.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/step_report.h"
 
@@ -67,6 +68,7 @@ std::vector<PlanChoice> ChoicesOf(const Plan& plan, const Workload& workload,
           {"dp", InRuns(plan, replicas)},
           {"micro-batch", fmt::format("{}", plan.micro_batch)},
           {"schedule", Name(plan.schedule)},
+          {"vocabulary", Name(plan.schedule_options.vocabulary)},
           {"recompute", RecomputeText(plan)},
           {"zero", fmt::format("{}", plan.zero)},
           {"sp", plan.sequence_parallel || first.tensor_parallel == 1 ? "on" : "off"},

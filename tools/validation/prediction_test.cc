@@ -177,7 +177,7 @@ TEST(PredictionTest, WhatCannotBeSimulatedHasAReason) {
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-3"; },
        "vocabulary placement vocab-3 is not simulated"},
       {[](MeasuredRow& r) { r.vocab_placement = "vocab-1"; },
-       "vocabulary: vocab-1 with schedule interleaved, want it with 1f1b"},
+       "vocabulary: vocab-1 with schedule interleaved, want it with 1f1b or v-half or v-min"},
       {[](MeasuredRow& r) { r.vocab_placement = "redistributed"; },
        "layers per stage of the redistributed placement are not stated"},
       {[](MeasuredRow& r) { r.stack = "megatron-2021"; }, "micro-batch is not stated"},
@@ -342,6 +342,19 @@ TEST(PredictionTest, RowsSayWhichStagesHoldTheVocabulary) {
     EXPECT_LT(shared, 0.65 * whole) << placement;
     EXPECT_GT(shared, 0.4 * whole) << placement;
   }
+}
+
+TEST(PredictionTest, SchedulesInAVHaveTwoChunksPerStage) {
+  MeasuredRow row = Gpt();
+  row.schedule = "v-half";
+  row.interleave = 1;
+  const double named = *Predict(row).value;
+  row.schedule = "other:v-half";  // the tables have no word of their own for it
+  EXPECT_EQ(*Predict(row).value, named);
+  row.vocab_placement = "vocab-1";
+  EXPECT_NE(*Predict(row).value, named);
+  row.schedule = "other:w-half";
+  EXPECT_EQ(Predict(row).reason, "pipeline schedule other:w-half is not simulated");
 }
 
 // The plan has two stages of two replicas each.

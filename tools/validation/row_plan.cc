@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/text.h"
+#include "sim/pipeline/pipeline_schedule.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "tools/validation/row_cluster.h"
 
@@ -68,12 +70,12 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.pipeline = static_cast<int>(row.pp);
   degrees.data = static_cast<int>(row.dp);
   degrees.context = static_cast<int>(row.cp);
-  degrees.chunks = static_cast<int>(row.interleave);
   degrees.micro_batch = row.micro_batch;
   degrees.global_batch = row.global_batch;
   degrees.sequence = row.seq;
   const RowSchedule schedule = ScheduleOfRow(row.schedule);
   degrees.schedule = schedule.name;
+  degrees.chunks = std::max(static_cast<int>(row.interleave), LeastChunks(schedule.name));
   degrees.schedule_options = schedule.options;
   degrees.schedule_options.vocabulary = RowVocabulary(row);
   degrees.post_validation = completed.post_validation;
@@ -172,7 +174,11 @@ RowSchedule ScheduleOfRow(const std::string& name) {
     schedule.options.search = ZeroBubbleSearch::kPublished;
     return schedule;
   }
-  const auto pipeline_schedule = FindPipelineSchedule(name);
+  // Tables mark the schedules that they have no word for.
+  constexpr std::string_view kOther = "other:";
+  const bool is_marked = name.starts_with(kOther);
+  const auto pipeline_schedule =
+      FindPipelineSchedule(is_marked ? name.substr(kOther.size()) : name);
   if (!pipeline_schedule) {
     throw InputError("pipeline schedule " + name + " is not simulated");
   }
