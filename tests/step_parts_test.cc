@@ -158,6 +158,7 @@ void ExpectNoBubble(const Workload& workload, const std::array<std::string, 2>& 
     PlanDegrees degrees = DrawDegrees(random, has_experts);
     degrees.pipeline = degrees.chunks = 1;
     degrees.schedule = PipelineSchedule::kOneForwardOneBackward;
+    degrees.schedule_options = {};
     degrees.devices = degrees.tensor * degrees.context * degrees.data;
     std::optional<Plan> plan;
     try {
