@@ -78,7 +78,7 @@ void Compare(const SearchProblem& problem, PlanSpace& plans, uint64_t seed, Tall
 
 TEST(FindSensitivityTest, FindsTheBestOfAllPlansThen) {
   Tally tally;
-  for (uint64_t seed = 0; seed < 8; ++seed) {
+  for (uint64_t seed = 0; seed < 12; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 0.4 + 0.1 * (seed % 4));
     const MemoModel memo(small->model);
     SearchProblem problem = small->Ask(memo);
