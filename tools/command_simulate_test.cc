@@ -29,6 +29,47 @@ TEST_F(CommandSimulateTest, TheTextHasTheTermsOfTheField) {
   }
 }
 
+TEST_F(CommandSimulateTest, LeastRecomputationIsTheFirstThatFits) {
+  const auto text = [&](const char* micro_batch) {
+    return Text({"--recompute", "least", "--micro-batch", micro_batch, "--global-batch", "6144"});
+  };
+  const char* const kLeast = ": the least with which the memory suffices\n";
+  EXPECT_NE(text("16").find(std::string("note: recomputation none") + kLeast), std::string::npos);
+  EXPECT_NE(text("96").find(std::string("note: recomputation full") + kLeast), std::string::npos);
+  EXPECT_NE(text("256").find("note: recomputation full: the memory does not suffice with any\n"),
+            std::string::npos);
+}
+
+TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
+  const Args job = {"--model", "gpt2-medium", "--cluster",      "h100-sxm:2x8",
+                    "--seq",   "1024",        "--global-batch", "16"};
+  const auto with = [&](const char* flag, const char* word) {
+    Args args = job;
+    args.insert(args.end(), {flag, word});
+    return args;
+  };
+  const std::string text = Output(RunSimulate, with("--transport", "tcp"));
+  EXPECT_NE(text.find(", Ethernet 8 x 50 GB/s per node)"), std::string::npos) << text;
+  EXPECT_EQ(ErrorOf(RunSimulate, with("--transport", "pigeon")),
+            "--transport: got \"pigeon\", want one of ib, roce, efa, slingshot, opa, gvnic, tcp");
+  EXPECT_EQ(ErrorOf(RunSimulate, with("--without", "friction")),
+            "--without: got \"friction\", want one of board-power, host-launches, "
+            "compute-slowdown, attention-version, eager-traffic, gradient-sums, late-prefetch, "
+            "broadcasts");
+}
+
+TEST_F(CommandSimulateTest, WithoutAMechanismAStepIsShorter) {
+  const auto step_time = [&](const Args& flags) {
+    Args args = {"--zero", "3", "--micro-batch", "8", "--global-batch", "64", "--json"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    return nlohmann::json::parse(Text(args))["step_time_ms"].get<double>();
+  };
+  const double all = step_time({});
+  const double fused = step_time({"--without", "eager-traffic"});
+  EXPECT_LT(fused, all);
+  EXPECT_LT(step_time({"--without", "eager-traffic,board-power"}), fused);
+}
+
 TEST_F(CommandSimulateTest, OneReplicaHasAllMicroBatches) {
   const std::string text = Text({"--pp", "8", "--global-batch", "8"});
   EXPECT_NE(text.find("global batch 8 (8 micro-batches), 1024 tokens"), std::string::npos) << text;
