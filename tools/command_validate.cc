@@ -26,6 +26,7 @@
 #include "tools/validation/error_table.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/prediction.h"
+#include "tools/validation/profiled_passes.h"
 #include "tools/validation/row_facts.h"
 #include "tools/validation/validation_html.h"
 #include "tools/validation/validation_report.h"
@@ -199,8 +200,9 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const RowFactTable& facts = RowFactTable::Embedded();
   const std::unique_ptr<CostModel> without = cost_model.LoadWithout(facts.NetworkSites());
   const MemoModel memo(*model);
-  PredictAll(validation.rows, {StackTable::Embedded(), facts, memo, without.get()},
-             shows_progress ? &err : nullptr);
+  const PredictionBasis basis = {StackTable::Embedded(), facts, memo, without.get()};
+  PredictAll(validation.rows, basis, shows_progress ? &err : nullptr);
+  validation.passes = PredictPasses(validation.not_scored, basis);
   AddBaselines(validation.rows);
   if (!flags.report.empty()) {
     const std::string origin = OriginOf(validation, files, cost_model.name());

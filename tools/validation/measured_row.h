@@ -38,7 +38,8 @@ struct MeasuredRow {
   int64_t n_gpus = 0, n_nodes = 0, gpus_per_node = 0;
 
   std::string metric, metric_kind, flop_convention, rank, stage_times_ms;
-  double value = 0;  // in the unit of Unit(metric_kind)
+  // In the unit of Unit(metric_kind); of profiled passes in seconds.
+  double value = 0;
   std::string group;
   bool is_primary = true;
   bool is_scored = false;

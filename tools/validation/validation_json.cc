@@ -154,6 +154,7 @@ Json ValidationToJson(const Validation& validation) {
   report["classes"] = ClassesToJson(SummarizeClasses(validation.rows));
   report["rows"] = Json::array();
   for (const ValidatedRow& row : validation.rows) report["rows"].push_back(RowToJson(row));
+  report["passes"] = PassesToJson(validation.passes);
   report["not_scored"] = Json::array();
   for (const MeasuredRow& row : validation.not_scored) {
     report["not_scored"].push_back({{"id", row.id}, {"reason", row.why_not}});

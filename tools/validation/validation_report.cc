@@ -193,6 +193,7 @@ void PrintValidation(const Validation& validation, std::ostream& out) {
   PrintInferred(validation, out);
   PrintInView(validation, out);
   PrintWorst(validation, out);
+  PrintPasses(validation.passes, out);
   std::map<std::string, int> networks, reasons, apart;
   for (const ValidatedRow& row : validation.rows) {
     if (!row.prediction.value.has_value()) ++reasons[row.prediction.reason];

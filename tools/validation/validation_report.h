@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "tools/validation/error_table.h"
+#include "tools/validation/profiled_passes.h"
 
 namespace stagecraft {
 
 struct Validation {
   std::vector<ValidatedRow> rows;       // scored, in the order of the files
   std::vector<MeasuredRow> not_scored;  // which reports list separately
+  std::vector<ProfiledPass> passes = {};
 };
 
 // Returns "sources", "overall", "baselines", "rows" and "not_scored"; errors are in percent.
