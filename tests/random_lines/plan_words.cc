@@ -147,7 +147,8 @@ void AddStep(WordSource& words) {
   words.Maybe(5, "--expert-imbalance", {"1", "1.5", "8", "0.5"});
   words.Maybe(5, "--fp8-recipe", {"delayed", "current", "mx"});
   words.Maybe(5, "--gradient-bytes", {"2", "4", "8"});
-  words.Maybe(5, "--embedding-placement", {"first-last", "redistributed", "vocab-1", "vocab-2", "interlaced"});
+  words.Maybe(5, "--embedding-placement",
+              {"first-last", "redistributed", "vocab-1", "vocab-2", "interlaced"});
   words.Maybe(8, "--attention", {"flash", "unfused", "flash1", "flash2", "flash3", "cudnn"});
   if (words.Chance(6)) {
     words.Add("--host-memory-gib", words.OneOf({"256", "2000", "0"}));
