@@ -38,8 +38,8 @@ std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
 // first stage that are tied to the embedding count as if they were not.
 std::vector<ParameterCount> KindParameters(const Plan& plan, const Workload& workload, int stage);
 
-// Return the parameters of a stage on one of its ranks, by chunk, with those of its parts of a split
-// vocabulary: all, or those of layers that are not frozen.
+// Return the parameters of a stage on one of its ranks, by chunk, with those of its parts of a
+// split vocabulary: all, or those of layers that are not frozen.
 std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
 std::vector<ParameterCount> TrainedChunkParameters(const Plan& plan, const Workload& workload,
                                                    int stage);
