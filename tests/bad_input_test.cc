@@ -107,6 +107,8 @@ std::vector<Case> Cases() {
       {base + "--frozen 0-99", "--frozen: got layers \"0-99\""},
       {base + "--frozen embedding,blocks,head", "--frozen: got all"},
       {base + "--frozen 1 --schedule pipedream --pp 2", "frozen layers"},
+      {base + "--frozen embedding,head --pp 2 --embedding-placement vocab-1",
+       "vocabulary: vocab-1 with embedding frozen, want it trained"},
       {base + "--frozen 1 --gradient-sync rolling-server --dead-server 0", "dead_server"},
       {base + "--rank-order tp-pp", "rank order"},
       {base + "--rank-order tp-tp-cp-ep-dp", "rank order"},

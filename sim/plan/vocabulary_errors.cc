@@ -26,6 +26,10 @@ std::string FindLack(const Plan& plan, const Workload& workload) {
   if (plan.stages.size() < 2) return "with one pipeline stage, want at least 2";
   const std::string problem = FindVocabularyError(workload);
   if (!problem.empty()) return fmt::format("but {} {}", workload.name, problem);
+  for (const int kind : {workload.layers.front(), workload.layers.back()}) {
+    if (!workload.kinds[kind].is_frozen) continue;
+    return fmt::format("with {} frozen, want it trained", workload.kinds[kind].name);
+  }
   const Stage& first = plan.stages[0];
   const bool are_alike = std::all_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& s) {
     return s.tensor_parallel == first.tensor_parallel &&
