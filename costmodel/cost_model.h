@@ -29,8 +29,8 @@ struct Estimate {
   // does not run ahead of the device, the device waits for it.
   Duration host = {};
   CollectiveMethod method = {};  // of collectives only
-  // Of collectives: the share of its speed that compute on the same device loses while this runs,
-  // in [0, 1) (compute_slowdown.h).
+  // How much of its speed, as a share in [0, 1), compute on the same device loses while this op
+  // runs (compute_slowdown.h). It is zero for all ops but collectives.
   double slowdown = 0;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };

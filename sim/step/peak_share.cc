@@ -12,39 +12,37 @@
 namespace stagecraft {
 namespace {
 
-// The share of a step's FLOPs that attention and the head take, which keep 16 bits.
-double WideShare(const Workload& workload, int64_t sequence) {
+// The share of a step's FLOPs that is due to operators for which counts(layer, operator) holds.
+template <typename Counts>
+double ShareOf(const Workload& workload, int64_t sequence, Counts counts) {
   std::vector<double> by_kind;
   for (const LayerKind& kind : workload.kinds) {
-    const bool is_head = kind.role == LayerRole::kHead;
     const std::vector<OperatorGradients> gradients = GradientsOf(kind);
-    double wide = 0;
+    double flops = 0;
     for (size_t v = 0; v < gradients.size(); ++v) {
       const Operator& op = kind.operators[v];
-      const bool is_wide = is_head || op.kind == OperatorKind::kAttention;
-      if (is_wide) wide += TrainingFlopsPerToken(op, gradients[v], sequence);
+      if (counts(kind, op)) flops += TrainingFlopsPerToken(op, gradients[v], sequence);
     }
-    by_kind.push_back(wide);
+    by_kind.push_back(flops);
   }
-  double wide = 0;
-  for (const int kind : workload.layers) wide += by_kind[kind];
+  double flops = 0;
+  for (const int kind : workload.layers) flops += by_kind[kind];
   const double all = workload.TrainingFlopsPerToken(sequence).count();
-  return all > 0 ? wide / all : 0;
+  return all > 0 ? flops / all : 0;
+}
+
+// Attention and the head keep 16 bits.
+double WideShare(const Workload& workload, int64_t sequence) {
+  return ShareOf(workload, sequence, [](const LayerKind& kind, const Operator& op) {
+    return kind.role == LayerRole::kHead || op.kind == OperatorKind::kAttention;
+  });
 }
 
 // The share of a step's FLOPs that Winograd's algorithm saves.
 double SavedShare(const Workload& workload, int64_t sequence) {
-  Workload saved;
-  saved.layers = workload.layers;
-  for (const LayerKind& kind : workload.kinds) {
-    LayerKind& kept = saved.kinds.emplace_back();
-    for (const Operator& op : kind.operators) {
-      if (SuitsWinograd(op)) kept.operators.Add(op);
-    }
-  }
-  const double all = workload.TrainingFlopsPerToken(sequence).count();
-  if (!(all > 0)) return 0;
-  return (1 - 1 / kWinogradSaving) * saved.TrainingFlopsPerToken(sequence).count() / all;
+  const double suited = ShareOf(
+      workload, sequence, [](const LayerKind&, const Operator& op) { return SuitsWinograd(op); });
+  return (1 - 1 / kWinogradSaving) * suited;
 }
 
 // FLOP/s of all devices together in the slower of a plan's two formats, and by which factor, at

@@ -1,6 +1,6 @@
-// What of a network grows with its vocabulary: the table of token embeddings, with which the first
-// layer begins, and the logits with their loss, with which the last layer ends. A plan can divide
-// these among its stages, apart from the rest of the two layers.
+// Two parts of a network grow with its vocabulary: the table of token embeddings, with which the
+// first layer begins, and the logits with their loss, with which the last layer ends. A plan can
+// divide these among its stages, apart from the rest of the two layers.
 #pragma once
 
 #include <cstdint>

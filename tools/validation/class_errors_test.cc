@@ -9,15 +9,6 @@
 namespace stagecraft {
 namespace {
 
-ValidatedRow Row(const char* table, double predicted, double measured) {
-  ValidatedRow row;
-  row.measured = Gpt();
-  row.measured.table = table;
-  row.measured.value = measured;
-  row.prediction.value = predicted;
-  return row;
-}
-
 TEST(ClassErrorsTest, ClassesFollowFromNetworkNumbersAndGpu) {
   MeasuredRow row = Gpt();
   EXPECT_EQ(ClassOf(row), WorkClass::kLarge16);
@@ -38,11 +29,11 @@ TEST(ClassErrorsTest, ClassesFollowFromNetworkNumbersAndGpu) {
 // Table a has ratios of predicted to measured times of 1.2 and 1.1, table b of 0.5 as a rate of
 // twice what was measured.
 TEST(ClassErrorsTest, RatesCountAsTimesAndSourcesAlike) {
-  std::vector<ValidatedRow> rows = {Row("a", 1.2, 1), Row("a", 1.1, 1), Row("b", 4, 2)};
+  std::vector<ValidatedRow> rows = {TimeRow("a", 1.2, 1), TimeRow("a", 1.1, 1), TimeRow("b", 4, 2)};
   rows[0].prediction.spread = 1;
   rows[1].prediction.spread = 1e-3;
   rows[2].measured.metric_kind = "tokens_per_s";
-  rows.push_back(Row("c", 9, 1));
+  rows.push_back(TimeRow("c", 9, 1));
   rows.back().measured.is_primary = false;
   const std::vector<ClassErrors> classes = SummarizeClasses(rows);
   ASSERT_EQ(classes.size(), 1u);

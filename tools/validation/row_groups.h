@@ -11,8 +11,9 @@
 
 namespace stagecraft {
 
-// By what rows are divided into groups: the class of work (class_errors.h), the table that they are
-// from, the GPU type, the number of GPUs, the precision and the training stack, the metric.
+// The property by which rows are divided into groups. It is the class of work (class_errors.h), the
+// table that they are from, the GPU type, the number of GPUs, the precision together with the
+// training stack, or the metric.
 enum class Grouping { kClass, kTable, kGpu, kScale, kStack, kMetric };
 inline constexpr Grouping kGroupings[] = {Grouping::kClass, Grouping::kTable, Grouping::kGpu,
                                           Grouping::kScale, Grouping::kStack, Grouping::kMetric};

@@ -10,16 +10,6 @@
 namespace stagecraft {
 namespace {
 
-// A row of 16 A100s, in bf16 by megatron-core, that measures a time.
-ValidatedRow Row(const char* table, double predicted, double measured) {
-  ValidatedRow row;
-  row.measured = Gpt();
-  row.measured.table = table;
-  row.measured.value = measured;
-  row.prediction.value = predicted;
-  return row;
-}
-
 std::vector<const ValidatedRow*> PointersTo(const std::vector<ValidatedRow>& rows) {
   std::vector<const ValidatedRow*> pointers;
   for (const ValidatedRow& row : rows) pointers.push_back(&row);
@@ -34,7 +24,8 @@ std::string NamesOf(const std::vector<ValidatedRow>& rows, Grouping by) {
 
 // Ratios of predicted to measured times of 1.2 and 0.9 in table b, of 2 in table a.
 TEST(RowGroupsTest, EachGroupHasItsRowsAndTheirErrors) {
-  const std::vector<ValidatedRow> rows = {Row("b", 1.2, 1), Row("a", 4, 2), Row("b", 1.8, 2)};
+  const std::vector<ValidatedRow> rows = {TimeRow("b", 1.2, 1), TimeRow("a", 4, 2),
+                                          TimeRow("b", 1.8, 2)};
   const std::vector<RowGroup> groups = GroupRows(PointersTo(rows), Grouping::kTable);
   ASSERT_EQ(groups.size(), 2u);
   EXPECT_EQ(groups[0].name, "b");  // it appears first
@@ -51,7 +42,7 @@ TEST(RowGroupsTest, EachGroupHasItsRowsAndTheirErrors) {
 TEST(RowGroupsTest, ScalesAreInOrderOfTheirNumbersOfGpus) {
   std::vector<ValidatedRow> rows;
   for (const int gpus : {513, 512, 65, 64, 9, 8, 2, 1}) {
-    rows.push_back(Row("a", 1, 1));
+    rows.push_back(TimeRow("a", 1, 1));
     rows.back().measured.n_gpus = gpus;
   }
   EXPECT_EQ(NamesOf(rows, Grouping::kScale), "1|2-8|9-64|65-512|more than 512|");
@@ -70,7 +61,7 @@ TEST(RowGroupsTest, GpusFollowFromTheDegreesIfTheyAreNotStated) {
 }
 
 TEST(RowGroupsTest, MemoryHasAClassOfWorkAsWell) {
-  std::vector<ValidatedRow> rows = {Row("a", 1, 1), Row("a", 1, 1), Row("a", 1, 1)};
+  std::vector<ValidatedRow> rows = {TimeRow("a", 1, 1), TimeRow("a", 1, 1), TimeRow("a", 1, 1)};
   rows[0].measured.metric_kind = "peak_memory_allocated";
   rows[1].measured.model_kind = "resnet50";
   rows[2].measured.dtype = "fp32";
@@ -80,7 +71,7 @@ TEST(RowGroupsTest, MemoryHasAClassOfWorkAsWell) {
 }
 
 TEST(RowGroupsTest, WhatIsNotStatedIsAGroupOfItsOwn) {
-  std::vector<ValidatedRow> rows = {Row("a", 1, 1), Row("a", 1, 1)};
+  std::vector<ValidatedRow> rows = {TimeRow("a", 1, 1), TimeRow("a", 1, 1)};
   rows[1].measured.gpu_id = rows[1].measured.stack = rows[1].measured.dtype = "";
   EXPECT_EQ(NamesOf(rows, Grouping::kGpu), "a100-sxm4-80gb|not stated|");
   EXPECT_EQ(NamesOf(rows, Grouping::kStack),

@@ -1,6 +1,7 @@
-// A measured row for tests.
+// Measured rows for tests.
 #pragma once
 
+#include "tools/validation/error_table.h"
 #include "tools/validation/measured_row.h"
 
 namespace stagecraft {
@@ -29,6 +30,16 @@ inline MeasuredRow Gpt() {
   row.metric_kind = "step_time";
   row.value = 1;
   row.is_scored = true;
+  return row;
+}
+
+// A row of 16 A100s, in bf16 by megatron-core, that measures a time.
+inline ValidatedRow TimeRow(const char* table, double predicted, double measured) {
+  ValidatedRow row;
+  row.measured = Gpt();
+  row.measured.table = table;
+  row.measured.value = measured;
+  row.prediction.value = predicted;
   return row;
 }
 

@@ -6,6 +6,7 @@
 #include "costmodel/error_of.h"
 #include "sim/workload/networks/classics.h"
 #include "sim/workload/networks/classics_networks.h"
+#include "sim/workload/networks/test_flops.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -13,14 +14,6 @@ namespace {
 
 Workload DeepSpeech2(const std::string& name = "deepspeech2") {
   return BuildClassic(name, AttentionBackend::kFlash).value();
-}
-
-double ForwardFlops(const Workload& net) {
-  double flops = 0;
-  for (int layer = 0; layer < net.layer_count(); ++layer) {
-    flops += net.ForwardFlops(layer, 1).count();
-  }
-  return flops;
 }
 
 // A GRU layer has three matrices for its inputs, three for its last outputs and two biases each,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/workload/networks/classics.h"
+#include "sim/workload/networks/test_flops.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -11,14 +12,6 @@ namespace {
 
 Workload Yolo(const std::string& name = "yolov3") {
   return BuildClassic(name, AttentionBackend::kFlash).value();
-}
-
-double ForwardFlops(const Workload& net) {
-  double flops = 0;
-  for (int layer = 0; layer < net.layer_count(); ++layer) {
-    flops += net.ForwardFlops(layer, 1).count();
-  }
-  return flops;
 }
 
 // In units of the square of its channels c, a halving 3x3 convolution from c / 2 has 9/2 weights
