@@ -10,11 +10,17 @@
 namespace stagecraft {
 namespace {
 
-// A stream takes 1024 launches before it blocks the host, and streams may share queues of that
-// length. NCCL's own queues are shorter.
+// How many kernels may wait behind the gate, on one stream and in all. A host that queues more can
+// be blocked until the gate opens: a stream has 1024 places, streams may share them, and a graph
+// takes places for many of its kernels. NCCL's own queues are shorter.
 constexpr int kMostQueued = 400;
 constexpr int kMostQueuedInAll = 4000;
 constexpr int kLaunchesOfNccl = 8;
+
+// A step is late if devices waited for the host for this share of it.
+constexpr double kLateShare = 1e-3;
+
+constexpr double kSecondsPerMillisecond = 1e-3;
 
 }  // namespace
 
@@ -37,12 +43,7 @@ DeviceExecutor::DeviceExecutor(const Schedule& schedule, const StreamProgram& pr
   MakeEvents();
 }
 
-// Makes the events. Those that mark the begin or end of a rank's part in a task record their times.
 void DeviceExecutor::MakeEvents() {
-  std::vector<bool> is_timed(program_.events);
-  for (const std::vector<StepEvents>& steps : program_.steps) {
-    for (const StepEvents& step : steps) is_timed[step.begin] = is_timed[step.end] = true;
-  }
   begins_.assign(program_.events, -1);
   ends_.assign(program_.events, -1);
   for (const RankProgram& rank : program_.ranks) {
@@ -55,10 +56,7 @@ void DeviceExecutor::MakeEvents() {
   event_rank_.resize(program_.events);
   for (const Command& command : commands_) {
     if (command.kind != CommandKind::kRecord) continue;
-    cudaEvent_t event = nullptr;
-    CHECK_CUDA(cudaEventCreateWithFlags(
-        &event, is_timed[command.event] ? cudaEventDefault : cudaEventDisableTiming));
-    events_[command.event].reset(event);
+    events_[command.event] = MakeEvent();
     event_rank_[command.event] = program_.streams[command.stream].rank;
   }
   for (size_t rank = 0; rank < devices_.size(); ++rank) origins_.push_back(MakeEvent());
@@ -79,21 +77,24 @@ Timeline DeviceExecutor::Execute(const Schedule& schedule) {
   try {
     BeginStep(true);
     IssueAll();
-    queued_late_.push_back(LateBy());
   } catch (...) {
     OpenGate();  // lets what is already queued end
     throw;
   }
   OpenGate();
   WaitForAll();
-  return ReadTimes();
+  Timeline timeline = ReadTimes();
+  const Duration late = LateBy();
+  const bool is_late = late.ms() > kLateShare * timeline.makespan().ms();
+  queued_late_.push_back(is_late ? late : Duration());
+  return timeline;
 }
 
 // Lets every stream wait for the gate; after the gate, processes wait for one another.
 void DeviceExecutor::BeginStep(bool is_gated) {
   *gate_ = is_gated ? 0 : 1;
-  gate_closed_ = Clock::now();
-  gate_open_.reset();
+  gate_is_open_ = !is_gated;
+  queued_after_gate_.clear();
   std::fill(queued_.begin(), queued_.end(), 0);
   queued_in_all_ = 0;
   LaunchGate(gate_.get(), gate_stream_.get());
@@ -110,26 +111,72 @@ void DeviceExecutor::BeginStep(bool is_gated) {
 }
 
 void DeviceExecutor::OpenGate() {
-  if (!gate_open_) gate_open_ = Clock::now();
+  gate_is_open_ = true;
   *static_cast<volatile int*>(gate_.get()) = 1;
 }
 
-// Returns how long ago streams began, once everything is queued. Streams also begin if the gate
-// gave up because the host did not open it.
-Duration DeviceExecutor::LateBy() {
-  constexpr Duration kLeast = 1_ns;
-  const Clock::time_point now = Clock::now();
+// Whether streams have begun the step. They also begin if the gate gave up, because the host was
+// blocked and did not open it.
+bool DeviceExecutor::HasBegun() {
+  if (gate_is_open_) return true;
   const cudaError_t status = cudaEventQuery(gate_opened_.get());
-  if (status == cudaErrorNotReady) return Duration();
+  if (status == cudaErrorNotReady) return false;
   CHECK_CUDA(status);
-  const std::chrono::nanoseconds limit(kLongestGate.ns());
-  const Clock::time_point began = gate_open_.value_or(gate_closed_ + limit);
-  const std::chrono::nanoseconds late = now - began;
-  return std::max(kLeast, Duration::Nanoseconds(late.count()));
+  return gate_is_open_ = true;
 }
 
 void DeviceExecutor::IssueAll() {
-  for (size_t next = 0; next < commands_.size();) next += Issue(next);
+  for (size_t next = 0; next < commands_.size();) {
+    const size_t issued = Issue(next);
+    const CommandKind kind = commands_[next].kind;
+    if (kind != CommandKind::kRecord && kind != CommandKind::kWait) NoteQueued(next);
+    next += issued;
+  }
+}
+
+void DeviceExecutor::NoteQueued(size_t command) {
+  if (!HasBegun()) return;
+  Event& event = when_queued_[command];
+  if (event == nullptr) event = MakeEvent();
+  CHECK_CUDA(cudaEventRecord(event.get(), gate_stream_.get()));
+  queued_after_gate_.push_back(command);
+}
+
+// A stream is ready for a task when its last task and everything that it waits for have ended. The
+// begin of a task does not count: it is queued together with the work of the task. For the second
+// and later pieces of work of a task it is not known when the stream was ready.
+Duration DeviceExecutor::LateBy() const {
+  const auto time_of = [this](const Event& event) {
+    float ms = 0;
+    CHECK_CUDA(cudaEventElapsedTime(&ms, gate_opened_.get(), event.get()));
+    return ms;
+  };
+  struct StreamState {
+    float ready = 0, late = 0;  // in milliseconds
+    bool is_ready_known = true;
+  };
+  std::vector<StreamState> streams(program_.streams.size());
+  auto noted = queued_after_gate_.begin();
+  for (size_t i = 0; i < commands_.size() && noted != queued_after_gate_.end(); ++i) {
+    const Command& command = commands_[i];
+    StreamState& stream = streams[command.stream];
+    if (command.kind == CommandKind::kRecord) {
+      if (begins_[command.event] >= 0) continue;
+      stream.ready = time_of(events_[command.event]);
+      stream.is_ready_known = true;
+    } else if (command.kind == CommandKind::kWait) {
+      stream.ready = std::max(stream.ready, time_of(events_[command.event]));
+    } else {
+      if (i == *noted) {
+        const float queued = time_of(when_queued_.at(*noted++));
+        if (stream.is_ready_known) stream.late += std::max(0.F, queued - stream.ready);
+      }
+      stream.is_ready_known = false;
+    }
+  }
+  float most = 0;
+  for (const StreamState& stream : streams) most = std::max(most, stream.late);
+  return Duration::Seconds(kSecondsPerMillisecond * most);
 }
 
 void DeviceExecutor::Count(int32_t stream, int launches) {
@@ -247,7 +294,6 @@ void DeviceExecutor::WaitForAll() {
 
 // Returns the time of an event since its rank began the step.
 Duration DeviceExecutor::TimeOf(int32_t event) const {
-  constexpr double kSecondsPerMillisecond = 1e-3;
   float ms = 0;
   CHECK_CUDA(cudaEventElapsedTime(&ms, origins_[event_rank_[event]].get(), events_[event].get()));
   return Duration::Seconds(std::max(0.0, kSecondsPerMillisecond * ms));

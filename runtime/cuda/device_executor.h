@@ -1,11 +1,10 @@
 // DeviceExecutor: executes training steps of a schedule on the devices of this process's ranks.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,7 +20,7 @@ namespace stagecraft {
 
 // The host queues a step while a gate holds its streams back, so that devices find their work
 // waiting. For a step that is longer than the queues, it opens the gate before everything is
-// queued.
+// queued, and from then on records when it queued each piece of work.
 class DeviceExecutor : public Executor {
  public:
   // With one process for each rank, `devices` holds one device, and `world` all processes;
@@ -36,8 +35,9 @@ class DeviceExecutor : public Executor {
   // Executes a step of `schedule`, which must be the one given to the constructor, and the same in
   // every process.
   Timeline Execute(const Schedule& schedule) override;
-  // For each step executed so far: how long this process was still queueing it after its streams
-  // had begun, so that devices may have waited for the host; zero if everything was queued in time.
+  // For each step executed so far: how long a stream was ready for work that this process had not
+  // queued yet, all such times of the stream together; of the stream that waited longest. Zero if
+  // that is less than a thousandth of the step.
   std::span<const Duration> queued_late() const { return queued_late_; }
 
  private:
@@ -45,8 +45,10 @@ class DeviceExecutor : public Executor {
   void MakeEvents();
   void BeginStep(bool is_gated);
   void OpenGate();
-  Duration LateBy();
+  bool HasBegun();
   void IssueAll();
+  void NoteQueued(size_t command);
+  Duration LateBy() const;
   // Queues the command at index `next`, or all members' parts of a collective from there on;
   // returns the number of commands that were queued.
   size_t Issue(size_t next);
@@ -74,11 +76,13 @@ class DeviceExecutor : public Executor {
     void operator()(int* memory) const { cudaFreeHost(memory); }
   };
   std::unique_ptr<int, FreeHost> gate_;
+  bool gate_is_open_ = false;
   std::vector<int> queued_;  // launches by stream, since the gate closed
   int queued_in_all_ = 0;
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point gate_closed_;
-  std::optional<Clock::time_point> gate_open_;  // no value: the host has not opened it yet
+  // By command, of work that was queued after the gate had opened: when it was queued, on
+  // gate_stream_, which has nothing else to do then.
+  std::map<size_t, Event> when_queued_;
+  std::vector<size_t> queued_after_gate_;  // in this step, the commands of when_queued_
   std::vector<Duration> queued_late_;
 };
 

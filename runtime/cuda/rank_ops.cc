@@ -128,11 +128,11 @@ void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
     // Libraries load their kernels at the first launch, which must not be part of a capture.
     Launch(command, stream);
     CHECK_CUDA(cudaStreamSynchronize(stream));
-    int launches = 0;
-    Graph graph = CaptureGraph(stream, [&] { launches = Launch(command, stream); });
-    if (launches == 0) continue;
+    OpGraph& own = entry->second;
+    Graph graph = CaptureGraph(stream, [&] { own.kernels = Launch(command, stream); });
+    if (own.kernels == 0) continue;
     CHECK_CUDA(cudaGraphUpload(graph.get(), stream));
-    entry->second = std::move(graph);
+    own.graph = std::move(graph);
   }
   CHECK_CUDA(cudaStreamSynchronize(stream));
 }
@@ -140,9 +140,9 @@ void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
 int RankOps::Run(const Command& command, cudaStream_t stream) {
   const auto graph = graphs_.find(KeyOf(command));
   if (graph == graphs_.end()) return Launch(command, stream);
-  if (graph->second == nullptr) return 0;
-  CHECK_CUDA(cudaGraphLaunch(graph->second.get(), stream));
-  return 1;
+  if (graph->second.graph == nullptr) return 0;
+  CHECK_CUDA(cudaGraphLaunch(graph->second.graph.get(), stream));
+  return graph->second.kernels;
 }
 
 int RankOps::Launch(const Command& command, cudaStream_t stream) {

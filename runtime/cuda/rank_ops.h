@@ -40,7 +40,7 @@ class RankOps {
   // Place().
   void Capture(std::span<const Command> commands, cudaStream_t stream);
 
-  // Queues the ops of a command; returns the number of launches.
+  // Queues the ops of a command; returns the number of kernels, those in a graph included.
   int Run(const Command& command, cudaStream_t stream);
 
   std::string Software() { return made_.Software(); }
@@ -74,7 +74,11 @@ class RankOps {
   DType filled_as_ = DType::kBf16;  // format of the operands of GEMMs
   DeviceOps made_;
   std::map<OpKey, OwnOp> ops_;
-  std::map<RunKey, Graph> graphs_;
+  struct OpGraph {
+    Graph graph;  // nullptr: there is nothing to launch
+    int kernels = 0;
+  };
+  std::map<RunKey, OpGraph> graphs_;
 };
 
 }  // namespace stagecraft

@@ -33,7 +33,7 @@ void LaunchSpin(Duration time, cudaStream_t stream);
 
 // Queues a kernel that ends when *gate is not zero, or after kLongestGate, since a host that the
 // stream blocks could not open the gate.
-constexpr Duration kLongestGate = Duration::Nanoseconds(5'000'000'000);
+constexpr Duration kLongestGate = Duration::Nanoseconds(500'000'000);
 void LaunchGate(const volatile int* gate, cudaStream_t stream);
 
 // Queues a kernel of very many thread blocks, which sets seen[i] to 1 for every multiprocessor on

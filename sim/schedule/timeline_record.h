@@ -41,8 +41,8 @@ struct Measurement {
   // By task: the standard deviation of its duration over the steps that count; empty: not known.
   std::vector<Duration> task_sigma;
   std::vector<GpuReadings> gpus;  // by rank; empty: not known
-  // By step: for how long the host was still queueing it after devices had begun it, so that they
-  // may have waited for the host; empty: not known.
+  // By step: for how long a device was ready for work that the host had not queued yet; zero if
+  // that is less than a thousandth of the step; empty: not known.
   std::vector<Duration> queued_late;
 };
 

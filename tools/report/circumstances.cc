@@ -53,13 +53,14 @@ std::string QueuedInWords(const Measurement& measurement) {
   }
   if (!HasMedian(measurement)) {
     return fmt::format(
-        "the host queued {} late, by at most {:.3f} ms: there is no median of steps queued in "
-        "time, and devices may have waited for the host",
+        "the host queued {} late: devices waited for it for up to {:.3f} ms, and there is no "
+        "median of steps queued in time",
         steps == 1 ? "the step" : fmt::format("all {} steps", steps), most_ms);
   }
   return fmt::format(
-      "the host queued {} of {} steps late, by at most {:.3f} ms; {} left out of the median", count,
-      steps, most_ms, count == 1 ? "it is" : "they are");
+      "the host queued {} of {} steps late: devices waited for it for up to {:.3f} ms; {} left out "
+      "of the median",
+      count, steps, most_ms, count == 1 ? "it is" : "they are");
 }
 
 void PrintGpus(std::span<const GpuReadings> gpus, const std::string& indent, std::ostream& out) {

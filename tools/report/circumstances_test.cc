@@ -27,13 +27,15 @@ TEST(CircumstancesTest, EveryRunSaysWhetherStepsWereQueuedInTime) {
   EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({0_us, 0_us, 0_us})),
             "the host queued all 3 steps in time");
   EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({0_us, 3_ms, 0_us})),
-            "the host queued 1 of 3 steps late, by at most 3.000 ms; it is left out of the median");
+            "the host queued 1 of 3 steps late: devices waited for it for up to 3.000 ms; it is "
+            "left out of the median");
   EXPECT_EQ(
       QueuedInWords(StepsQueuedLateBy({1_ms, 3_ms, 0_us})),
-      "the host queued 2 of 3 steps late, by at most 3.000 ms; they are left out of the median");
+      "the host queued 2 of 3 steps late: devices waited for it for up to 3.000 ms; they are left "
+      "out of the median");
   EXPECT_EQ(QueuedInWords(StepsQueuedLateBy({1_ms, 3_ms, 2_ms})),
-            "the host queued all 3 steps late, by at most 3.000 ms: there is no median of steps "
-            "queued in time, and devices may have waited for the host");
+            "the host queued all 3 steps late: devices waited for it for up to 3.000 ms, and there "
+            "is no median of steps queued in time");
 }
 
 TEST(CircumstancesTest, StepsThatWereQueuedLateCountOnlyWhereAllWere) {

@@ -7,6 +7,7 @@ clusters="whole halves unequal2 quarters unequal4"
 sampled_parts="halves:0 unequal2:0 unequal2:1"
 models=(gpt2-medium gpt2-xl llama-3-8b-8-layers.json)  # a file is in `folder`
 orders=(1f1b "interleaved --vpp 2" zb-h1 gpipe)
+numbers_of_micro_batches=(8 4 16)
 
 # flags_of CLUSTER: prints the flags with which import makes it of the GPU.
 flags_of() {
@@ -50,13 +51,11 @@ case_of() {
     "--schedule $3 --micro-batch 1 --global-batch $2"
 }
 
-# cases_on_parts ORDER: prints a line for each case.
+# cases_on_parts MICRO_BATCHES ORDER: prints a line for each case.
 cases_on_parts() {
-  local micro_batches model cluster
-  for micro_batches in 8 4 16; do
-    for cluster in halves unequal2 quarters unequal4; do
-      for model in "${models[@]}"; do case_of "$cluster" "$micro_batches" "$1" "$model"; done
-    done
+  local model cluster
+  for cluster in halves unequal2 quarters unequal4; do
+    for model in "${models[@]}"; do case_of "$cluster" "$1" "$2" "$model"; done
   done
 }
 cases_on_whole_gpus() {
@@ -64,9 +63,11 @@ cases_on_whole_gpus() {
   for model in "${models[@]}"; do case_of whole 8 1f1b "$model"; done
 }
 cases() {
-  local order
+  local micro_batches order
   cases_on_whole_gpus
-  for order in "${orders[@]}"; do cases_on_parts "$order"; done
+  for micro_batches in "${numbers_of_micro_batches[@]}"; do
+    for order in "${orders[@]}"; do cases_on_parts "$micro_batches" "$order"; done
+  done
 }
 
 # cluster_of PLAN: prints the name of the cluster in the flags of a plan.

@@ -176,9 +176,10 @@ watch_board() {
   trap 'kill "$watcher" 2>/dev/null' EXIT
 }
 
-# The most informative steps come first: predictions, the whole GPU, then 1F1B on all parts.
+# The most informative steps come first: predictions, the whole GPU, then 1F1B with eight
+# micro-batches on all parts.
 measure() {
-  local cluster order unpredicted=0 has_none=0
+  local cluster micro_batches order unpredicted=0 has_none=0
   if [ "${1:-}" = retry ]; then
     rm -f "$folder"/*.failed
     drop_failed_predictions
@@ -197,9 +198,11 @@ measure() {
   watch_board
   run_cases < <(cases_on_whole_gpus)
   profile profile-quick 300 samples.pb --suite quick
-  for order in "${orders[@]}"; do
-    run_cases < <(cases_on_parts "$order")
-    [ "$order" != 1f1b ] || sample_parts
+  for micro_batches in "${numbers_of_micro_batches[@]}"; do
+    for order in "${orders[@]}"; do
+      run_cases < <(cases_on_parts "$micro_batches" "$order")
+      [ "$order" != 1f1b ] || sample_parts
+    done
   done
   sample_all
   pack

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -15,12 +16,13 @@
 namespace stagecraft {
 namespace {
 
-CudaRunResult RunSteps(int micro_batches, int steps, const char* missing = "nothing") {
+CudaRunResult RunSteps(int micro_batches, int steps, const char* missing = "nothing",
+                       int64_t size = 64) {
   StandInGpu gpu = CheckedGpu();
   gpu.cache = 1 << 16;
   gpu.missing = {missing};
   UseStandIn(gpu);
-  TwoStages pipeline(micro_batches, 64);
+  TwoStages pipeline(micro_batches, size);
   const Schedule schedule = pipeline.builder.Build();
   return RunOnCuda({.schedule = &schedule,
                     .places = {{0, 64}, {0, 64}},
@@ -38,7 +40,11 @@ TEST(RunCircumstancesTest, SensorsAreReadForEveryRank) {
   EXPECT_EQ(RunSteps(2, 3, "libnvidia-ml").gpus, std::vector<GpuReadings>(2));
 }
 
-TEST(RunCircumstancesTest, AStepLongerThanQueuesIsQueuedLate) {
+// Both steps are longer than the queues; the ops of the first take longer than the host does to
+// queue them.
+TEST(RunCircumstancesTest, OnlyAStepInWhichDevicesWaitIsQueuedLate) {
+  constexpr int64_t kLarge = 2048;
+  EXPECT_EQ(RunSteps(500, 3, "nothing", kLarge).measured.queued_late, std::vector<Duration>(3));
   EXPECT_EQ(RunSteps(2, 3).measured.queued_late, std::vector<Duration>(3));
   const std::vector<Duration> late = RunSteps(500, 4).measured.queued_late;
   ASSERT_EQ(late.size(), 4u);
