@@ -174,8 +174,9 @@ TEST_F(CompareTimelinesTest, ClocksPowerAndLateStepsOfGpusAreShown) {
   EXPECT_NEAR(report["step"]["measured_sigma_ms"], 0.0141421, 1e-6);
 
   const std::string text = Output(RunCompare, {Path("predicted.pb"), Path("measured.pb")});
-  for (const char* words : {"the host queued 1 of 3 steps late: devices waited for it for up to 3.000 ms", "1700 MHz",
-                            "410 W", "25 %", "not read", "mean of 2 steps"}) {
+  for (const char* words :
+       {"the host queued 1 of 3 steps late: devices waited for it for up to 3.000 ms", "1700 MHz",
+        "410 W", "25 %", "not read", "mean of 2 steps"}) {
     EXPECT_NE(text.find(words), std::string::npos) << words << " is not in\n" << text;
   }
 }
