@@ -22,7 +22,8 @@ struct MeasuredSteps {
   // The standard deviation of each task's duration over the steps that count, by task; empty if
   // only one step counts.
   std::vector<Duration> task_sigma;
-  // For each step, how long devices waited for the host to queue it; empty if that is not known.
+  // For each step, how long devices waited for the host, as in Measurement; empty if that is not
+  // known.
   std::vector<Duration> queued_late;
 };
 

@@ -11,8 +11,9 @@ namespace stagecraft {
 namespace {
 
 // How many kernels may wait behind the gate, on one stream and in all. A host that queues more can
-// be blocked until the gate opens: a stream has 1024 places, streams may share them, and a graph
-// takes places for many of its kernels. NCCL's own queues are shorter.
+// be blocked until the gate opens: a stream takes 1021 launches (measured on an H200), streams may
+// share their queues, and a graph that contains memsets fills one as two launches for each of them
+// would. NCCL's own queues are shorter.
 constexpr int kMostQueued = 400;
 constexpr int kMostQueuedInAll = 4000;
 constexpr int kLaunchesOfNccl = 8;
@@ -44,6 +45,7 @@ DeviceExecutor::DeviceExecutor(const Schedule& schedule, const StreamProgram& pr
 }
 
 void DeviceExecutor::MakeEvents() {
+  when_queued_.resize(commands_.size());
   begins_.assign(program_.events, -1);
   ends_.assign(program_.events, -1);
   for (const RankProgram& rank : program_.ranks) {
@@ -168,7 +170,7 @@ Duration DeviceExecutor::LateBy() const {
       stream.ready = std::max(stream.ready, time_of(events_[command.event]));
     } else {
       if (i == *noted) {
-        const float queued = time_of(when_queued_.at(*noted++));
+        const float queued = time_of(when_queued_[*noted++]);
         if (stream.is_ready_known) stream.late += std::max(0.F, queued - stream.ready);
       }
       stream.is_ready_known = false;

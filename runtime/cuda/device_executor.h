@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -79,10 +78,10 @@ class DeviceExecutor : public Executor {
   bool gate_is_open_ = false;
   std::vector<int> queued_;  // launches by stream, since the gate closed
   int queued_in_all_ = 0;
-  // By command, of work that was queued after the gate had opened: when it was queued, on
-  // gate_stream_, which has nothing else to do then.
-  std::map<size_t, Event> when_queued_;
-  std::vector<size_t> queued_after_gate_;  // in this step, the commands of when_queued_
+  // By command: when it was queued, recorded on gate_stream_, which has nothing else to do after
+  // the gate. Empty for commands that were never queued after the gate had opened.
+  std::vector<Event> when_queued_;
+  std::vector<size_t> queued_after_gate_;  // the commands of this step in when_queued_, in order
   std::vector<Duration> queued_late_;
 };
 

@@ -56,6 +56,11 @@ class RankOps {
     bool is_product() const { return kernel.family == KernelFamily::kProduct; }
     size_t operand_bytes() const { return Aligned(op->operand_bytes()); }
   };
+  // The ops of a command as one launch.
+  struct OpGraph {
+    Graph graph;  // nullptr: there is nothing to launch
+    int kernels = 0;
+  };
   using OpKey = std::tuple<OpId, bool, bool>;                       // op, forward, weight gradient
   using RunKey = std::tuple<OpSequenceId, int32_t, int32_t, bool>;  // op sequence, its ops, forward
 
@@ -74,10 +79,6 @@ class RankOps {
   DType filled_as_ = DType::kBf16;  // format of the operands of GEMMs
   DeviceOps made_;
   std::map<OpKey, OwnOp> ops_;
-  struct OpGraph {
-    Graph graph;  // nullptr: there is nothing to launch
-    int kernels = 0;
-  };
   std::map<RunKey, OpGraph> graphs_;
 };
 

@@ -102,6 +102,14 @@ TEST_F(RunOnStandInTest, AStepThatIsLongerThanTheQueuesIsQueuedInTime) {
   EXPECT_EQ(report["step_time_is_median"], true);
 }
 
+// A step of 20 micro-batches has fewer than 400 launches, but its graphs have more kernels.
+TEST_F(RunOnStandInTest, TheKernelsOfGraphsCountAsQueued) {
+  const std::string whole = Import("whole.json", {"--board", "0"});
+  Play("call=100000");  // a host that is slower than the GPU
+  EXPECT_EQ(Measure(whole, 2)["late_steps"], 0);
+  EXPECT_EQ(Measure(whole, 20)["late_steps"], 3);
+}
+
 TEST_F(RunOnStandInTest, IfDevicesWaitInEveryStepThereIsNoMedian) {
   const std::string whole = Import("whole.json", {"--board", "0"});
   Play("call=100000");  // a host that is slower than the GPU

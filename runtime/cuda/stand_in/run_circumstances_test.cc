@@ -16,8 +16,8 @@
 namespace stagecraft {
 namespace {
 
-CudaRunResult RunSteps(int micro_batches, int steps, const char* missing = "nothing",
-                       int64_t size = 64) {
+CudaRunResult RunSteps(int micro_batches, int steps, int64_t size = 64,
+                       const char* missing = "nothing") {
   StandInGpu gpu = CheckedGpu();
   gpu.cache = 1 << 16;
   gpu.missing = {missing};
@@ -37,14 +37,14 @@ TEST(RunCircumstancesTest, SensorsAreReadForEveryRank) {
   EXPECT_GT(gpus[0].least_clock_hz, 1e9);
   EXPECT_EQ(gpus[0].watts, 412);
   EXPECT_EQ(gpus[0].throttled, 0);
-  EXPECT_EQ(RunSteps(2, 3, "libnvidia-ml").gpus, std::vector<GpuReadings>(2));
+  EXPECT_EQ(RunSteps(2, 3, 64, "libnvidia-ml").gpus, std::vector<GpuReadings>(2));
 }
 
 // Both steps are longer than the queues; the ops of the first take longer than the host does to
 // queue them.
 TEST(RunCircumstancesTest, OnlyAStepInWhichDevicesWaitIsQueuedLate) {
   constexpr int64_t kLarge = 2048;
-  EXPECT_EQ(RunSteps(500, 3, "nothing", kLarge).measured.queued_late, std::vector<Duration>(3));
+  EXPECT_EQ(RunSteps(500, 3, kLarge).measured.queued_late, std::vector<Duration>(3));
   EXPECT_EQ(RunSteps(2, 3).measured.queued_late, std::vector<Duration>(3));
   const std::vector<Duration> late = RunSteps(500, 4).measured.queued_late;
   ASSERT_EQ(late.size(), 4u);
