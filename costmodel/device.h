@@ -81,6 +81,15 @@ enum class MemoryKind { kHbm, kGddr };
 const char* Name(MemoryKind kind);
 
 inline constexpr double kUsualExponentials = 16;
+// What convolutions reach of the rate of a GEMM of their size on tensor cores, because they gather
+// windows and change layouts. No sample of ours has one: fitted on published training steps of
+// networks of images in 16 bits and TF32 (docs/cost-model.md).
+inline constexpr double kUsualConvolutionShare = 0.5;
+// FLOP per clock that the tensor cores of a multiprocessor reach if every load brings one element,
+// since rows begin at multiples of an element only: three GEMMs of 50,257 columns in 16 bits took
+// 2.65 ms on an H200 (data/measured). Loads of more elements are taken to bring as many times that;
+// they were not measured.
+inline constexpr double kUsualUnalignedFlopPerClock = 460;
 // NCCL's own limit, which it reaches on fast links.
 inline constexpr int kUsualCollectiveBlocks = 32;
 
@@ -97,6 +106,11 @@ struct Device {
   // The best measured 16-bit GEMM over the dense peak, in (0, 1]: what power, clocks and kernels
   // leave of the datasheet's rate. 0: not measured; board_power.h derives it.
   double sustained_fraction = 0;
+  // Of the rate of GEMMs on tensor cores, what convolutions reach; in (0, 1].
+  double convolution_share = kUsualConvolutionShare;
+  // What a GEMM on tensor cores reaches if its rows are not aligned, in FLOP per clock of a
+  // multiprocessor and element that a load brings; 0: no less than if they are.
+  double unaligned_flop_per_clock = kUsualUnalignedFlopPerClock;
   // The clock that heat or a cap leaves, over the one that board power leaves; in (0, 1].
   double clock_share = 1;
   // Whether it computes without pauses, as in training, so that board power limits the clock of

@@ -329,6 +329,7 @@ TEST(HardwareProtoTest, ANumberInAnotherUnitIsRefusedWithWhatWasMeant) {
 TEST(HardwareProtoTest, AHostsDispatchIsKeptWhereItIsStated) {
   Device device = DeviceCatalogue::Embedded().entries()[0].device;
   EXPECT_FALSE(ToProto(device).has_host_dispatch_ns());
+  EXPECT_FALSE(ToProto(device).has_convolution_share());
   for (const Duration dispatch : {0_us, 30_us}) {
     device.host_dispatch = dispatch;
     EXPECT_EQ(DeviceFromProto(ToProto(device), "x"), device);

@@ -159,6 +159,14 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   // The smallest fractions that are accepted are far below those of any hardware.
   device.clock_share =
       proto.clock_share() == 0 ? 1 : check.Within("clock_share", proto.clock_share(), 0.1, 1.0);
+  if (proto.has_convolution_share()) {
+    device.convolution_share =
+        check.Within("convolution_share", proto.convolution_share(), 0.01, 1.0);
+  }
+  if (proto.has_unaligned_flop_per_clock()) {
+    device.unaligned_flop_per_clock =
+        check.Within("unaligned_flop_per_clock", proto.unaligned_flop_per_clock(), 0.0, 1e6);
+  }
   device.is_busy = !proto.pauses();
   if (proto.has_collective_blocks()) {
     device.collective_blocks =
@@ -216,6 +224,12 @@ DeviceProto ToProto(const Device& device) {
   proto.set_nvfp4_flop_per_s(device.Peak(DType::kNvfp4).flop_per_s());
   proto.set_vector_fp32_flop_per_s(device.vector_peak.flop_per_s());
   proto.set_sustained_fraction(device.sustained_fraction);
+  if (device.convolution_share != kUsualConvolutionShare) {
+    proto.set_convolution_share(device.convolution_share);
+  }
+  if (device.unaligned_flop_per_clock != kUsualUnalignedFlopPerClock) {
+    proto.set_unaligned_flop_per_clock(device.unaligned_flop_per_clock);
+  }
   proto.set_clock_share(device.clock_share);
   proto.set_pauses(!device.is_busy);
   proto.set_collective_blocks(device.collective_blocks);

@@ -47,9 +47,11 @@ double GemmComputeSeconds(const Op& op, const Device& device, const KernelConsta
                            on_fp32_units ? 0 : constants.k_fill, constants.wave_loss,
                            constants.split.seconds()};
   const bool gathers = op.kind == OpKind::kConvolution && !on_fp32_units;
-  const double share = gathers ? kTensorConvolutionShare : 1;
-  return TiledSeconds(ProductOf(op), costs, share * SustainedRate(op, device),
-                      device.multiprocessors);
+  const double share = gathers ? device.convolution_share : 1;
+  const double rate =
+      std::min(share * SustainedRate(op, device),
+               AlignedFlopPerClock(op, device) * device.boost_clock_hz * device.multiprocessors);
+  return TiledSeconds(ProductOf(op), costs, rate, device.multiprocessors);
 }
 
 double AttentionComputeSeconds(const Op& op, const Device& device,

@@ -88,6 +88,15 @@ TEST(KernelModelTest, NumbersOfFourBitsBringTheirScales) {
   }
 }
 
+TEST(KernelModelTest, ADeviceKnowsWhatConvolutionsReach) {
+  Device device = TestDevice();
+  const Op op = Op::Convolution(DType::kBf16, 1, 8192, 8192, 8192, Bytes(1));
+  const auto seconds = [&] { return PredictKernel(op, device, KernelConstants()).time.seconds(); };
+  const double usual = seconds();
+  device.convolution_share = 1;
+  EXPECT_NEAR(usual / seconds(), 2, 0.05);
+}
+
 TEST(KernelModelTest, TheHostLaunchesEveryKernel) {
   EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), RoundDevice()).host, 7 * 75_us);
   EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).host, 2 * 75_us);

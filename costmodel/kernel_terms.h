@@ -5,8 +5,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "costmodel/device.h"
+#include "costmodel/op.h"
 
 namespace stagecraft {
 
@@ -14,10 +16,13 @@ namespace stagecraft {
 // GEMMs).
 inline constexpr double kKernelStartSeconds = 3e-6;
 
-// What convolutions reach of the rate of a GEMM of their size on tensor cores, because they gather
-// windows and change layouts. No sample of ours has one: fitted on published training steps of
-// networks of images in 16 bits and TF32 (docs/cost-model.md).
-inline constexpr double kTensorConvolutionShare = 0.5;
+// Returns what the alignment of the GEMM's rows allows the tensor cores of a multiprocessor, in FLOP
+// per clock; infinite if rows are aligned.
+inline double AlignedFlopPerClock(const Op& op, const Device& device) {
+  const double single = device.unaligned_flop_per_clock;
+  if (op.alignment >= kAlignedBytes || single <= 0) return std::numeric_limits<double>::infinity();
+  return single * std::max(1.0, op.alignment / ElementSize(op.dtype));
+}
 
 // Bytes that a multiprocessor reads from L2 per clock, at most, on Volta and later (Jia et al.,
 // "Dissecting the NVIDIA Volta GPU architecture via microbenchmarking", 2018).

@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "costmodel/collectives.h"
 #include "costmodel/hash.h"
 
@@ -79,6 +82,18 @@ Op Op::Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch) {
   op.m = m;
   op.n = n;
   op.k = k;
+  return op;
+}
+
+Op Op::GemmOfRows(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch,
+                  std::initializer_list<int64_t> rows) {
+  Op op = Gemm(dtype, m, n, k, batch);
+  if (dtype == DType::kFp32) return op;
+  const int64_t aligned_bits = 8 * kAlignedBytes;
+  for (const int64_t elements : rows) {
+    const int64_t bits = std::gcd(elements * ElementBits(dtype), aligned_bits);
+    op.alignment = std::min(op.alignment, static_cast<int>(std::max<int64_t>(1, bits / 8)));
+  }
   return op;
 }
 
@@ -161,9 +176,12 @@ std::string Describe(const Op& op) {
       return fmt::format("convolution {} of {}x{}x{} {}", op.batch, op.m, op.n, op.k,
                          Name(op.dtype));
     case OpKind::kGemm:
-      return op.batch == 1 ? fmt::format("gemm {}x{}x{} {}", op.m, op.n, op.k, Name(op.dtype))
-                           : fmt::format("gemm {} of {}x{}x{} {}", op.batch, op.m, op.n, op.k,
-                                         Name(op.dtype));
+      return fmt::format("gemm {}{}x{}x{} {}{}",
+                         op.batch == 1 ? "" : fmt::format("{} of ", op.batch), op.m, op.n, op.k,
+                         Name(op.dtype),
+                         op.alignment == kAlignedBytes
+                             ? ""
+                             : fmt::format(", rows at multiples of {} bytes", op.alignment));
     case OpKind::kAttention:
       return fmt::format(
           "attention {} {} heads {}x{}x{}{} {}{}{}",
@@ -215,6 +233,7 @@ size_t HashOf(const Op& op) {
            static_cast<int64_t>(op.attention_kernel) << 2 |
            static_cast<int64_t>(op.converts_keys) << 1 | static_cast<int64_t>(op.causal));
   hash.Add(op.batch).Add(op.m).Add(op.n).Add(op.k).Add(op.bytes.count()).Add(op.kernels);
+  if (op.alignment != kAlignedBytes) hash.Add(op.alignment);
   if (op.kind == OpKind::kProfiled) hash.Add(op.profiled.ns());
   if (op.kind == OpKind::kAttention) hash.Add(op.kv_batch).Add(op.sequences);
   if (IsCollective(op.kind)) {

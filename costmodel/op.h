@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 
 #include "costmodel/device.h"
@@ -44,6 +45,9 @@ constexpr bool HasRows(OpKind kind) {
 // The fewest launches that an op of the kind may have.
 constexpr int FewestKernels(OpKind kind) { return kind == OpKind::kElementwise ? 0 : 1; }
 
+// Bytes at whose multiples the rows of matrices begin if kernels can load them whole.
+inline constexpr int kAlignedBytes = 16;
+
 enum class Direction { kForward, kBackward };
 
 // Attention layers of a serving framework also write keys and values to their cache and prepare
@@ -83,6 +87,9 @@ struct Op {
   int64_t m = 0;
   int64_t n = 0;
   int64_t k = 0;
+  // kGemm only: the rows of all matrices begin at multiples of this many bytes in memory; a power
+  // of two, at most kAlignedBytes. Tensor cores are slower if it is less (kernel_terms.h).
+  int alignment = kAlignedBytes;
   Bytes bytes;  // memory traffic of elementwise and optimizer; buffer of collectives
   // Launches that make up this op. 0, elementwise only: it has no launch of its own, since the
   // kernel of the op before it does it, too; an executor may run it as a kernel of its own.
@@ -97,6 +104,10 @@ struct Op {
   Bytes Traffic() const;
 
   static Op Gemm(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch = 1);
+  // As above, of matrices whose rows have these numbers of elements, without gaps between them. In
+  // 32 bits, which vector units multiply, rows count as aligned.
+  static Op GemmOfRows(DType dtype, int64_t m, int64_t n, int64_t k, int64_t batch,
+                       std::initializer_list<int64_t> rows);
   static Op Convolution(DType dtype, int64_t groups, int64_t m, int64_t n, int64_t k,
                         Bytes traffic);
   static Op Attention(DType dtype, Direction direction, int64_t batch_heads, int64_t queries,

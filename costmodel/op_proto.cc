@@ -175,6 +175,16 @@ void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
   }
 }
 
+int ReadAlignment(const OpProto& proto, const Op& op, std::string_view path) {
+  if (!proto.has_alignment()) return kAlignedBytes;
+  const int bytes = proto.alignment();
+  const bool is_power = bytes >= 1 && bytes <= kAlignedBytes && (bytes & (bytes - 1)) == 0;
+  if (!is_power || (op.kind != OpKind::kGemm && bytes != kAlignedBytes)) {
+    Fail(path, "alignment", bytes, "1, 2, 4, 8 or 16, below 16 for a GEMM only");
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Op OpFromProto(const OpProto& proto, std::string_view path) {
@@ -209,6 +219,7 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   }
   op.attention_kernel = static_cast<AttentionKernel>(proto.attention_kernel());
   op.converts_keys = proto.converts_keys();
+  op.alignment = ReadAlignment(proto, op, path);
   op.bytes = Bytes(AtLeast(0, proto.bytes(), path, "bytes"));
   op.profiled = Time(proto.profiled_ns(), path, "profiled_ns");
   const double in_all = static_cast<double>(op.m) * static_cast<double>(op.profiled.ns());
@@ -243,6 +254,7 @@ OpProto ToProto(const Op& op) {
   proto.set_m(op.m);
   proto.set_n(op.n);
   proto.set_k(op.k);
+  if (op.alignment != kAlignedBytes) proto.set_alignment(op.alignment);
   proto.set_bytes(op.bytes.count());
   proto.set_kernels(op.kernels);
   if (op.kind == OpKind::kProfiled) proto.set_profiled_ns(op.profiled.ns());

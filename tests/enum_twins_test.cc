@@ -85,6 +85,7 @@ TEST(EnumTwinsTest, PlansAreNumberedAsTheirProto) {
   ExpectTwins<ContextExchange, PlanProto::ContextExchange>();
   ExpectTwins<Fp8Recipe, PlanProto::Fp8Recipe>();
   ExpectTwins<BackwardPrefetch, FrameworkProto::BackwardPrefetch>();
+  ExpectTwins<ParameterGather, FrameworkProto::ParameterGather>();
   ExpectTwins<ParameterExchange, FrameworkProto::ParameterExchange>();
 }
 

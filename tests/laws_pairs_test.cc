@@ -102,6 +102,8 @@ const std::vector<Parallelism> kParallelisms = {
      [](PlanDegrees& d) { d.recompute = Recompute::kOperators; }},
     {"zero 3 gathered late", Axis::kSharing,
      [](PlanDegrees& d) { d.zero = 3, d.framework.backward_prefetch = BackwardPrefetch::kAfter; }},
+    {"zero 3 by tensors", Axis::kSharing,
+     [](PlanDegrees& d) { d.zero = 3, d.framework.parameter_gather = ParameterGather::kTensors; }},
     {"zero 1 by broadcasts", Axis::kSharing,
      [](PlanDegrees& d) {
        d.zero = 1, d.framework.parameter_exchange = ParameterExchange::kBroadcasts;

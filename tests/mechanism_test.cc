@@ -58,7 +58,8 @@ TEST_F(MechanismTest, NamesAreDistinct) {
 TEST_F(MechanismTest, EachThatActsCostsTime) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
   for (const Mechanism mechanism :
-       {Mechanism::kBoardPower, Mechanism::kComputeSlowdown, Mechanism::kEagerTraffic}) {
+       {Mechanism::kBoardPower, Mechanism::kComputeSlowdown, Mechanism::kAlignment,
+        Mechanism::kEagerTraffic}) {
     EXPECT_GT(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
   EXPECT_TRUE(std::is_sorted(
@@ -68,8 +69,8 @@ TEST_F(MechanismTest, EachThatActsCostsTime) {
 
 TEST_F(MechanismTest, OnesThatAPlanDoesNotUseAreNotListed) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
-  for (const Mechanism mechanism :
-       {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch, Mechanism::kBroadcasts}) {
+  for (const Mechanism mechanism : {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch,
+                                    Mechanism::kTensorGathers, Mechanism::kBroadcasts}) {
     EXPECT_EQ(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }

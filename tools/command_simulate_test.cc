@@ -54,7 +54,7 @@ TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
             "--transport: got \"pigeon\", want one of ib, roce, efa, slingshot, opa, gvnic, tcp");
   EXPECT_EQ(ErrorOf(RunSimulate, with("--without", "friction")),
             "--without: got \"friction\", want one of board-power, host-launches, "
-            "compute-slowdown, attention-version, eager-traffic, gradient-sums, late-prefetch, "
+            "compute-slowdown, alignment, attention-version, eager-traffic, gradient-sums, late-prefetch, "
             "broadcasts");
 }
 

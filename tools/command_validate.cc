@@ -2,14 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <filesystem>
 #include <iostream>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
+#include <span>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -25,9 +22,11 @@
 #include "tools/validation/csv_table.h"
 #include "tools/validation/error_table.h"
 #include "tools/validation/measured_row.h"
+#include "tools/validation/predict_rows.h"
 #include "tools/validation/prediction.h"
 #include "tools/validation/profiled_passes.h"
 #include "tools/validation/row_facts.h"
+#include "tools/validation/step_fit.h"
 #include "tools/validation/validation_html.h"
 #include "tools/validation/validation_report.h"
 #include "tools/verb/command.h"
@@ -42,6 +41,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kSchema = 1;
+constexpr const char* kClearLine = "\r\033[K";
 constexpr size_t kMostNamedFiles = 4;  // in one sentence
 
 struct ValidateFlags {
@@ -50,6 +50,7 @@ struct ValidateFlags {
   std::string source;
   std::string max_error;
   std::string report;
+  bool fit_constants = false;
   bool json = false, quiet = false;
 };
 
@@ -109,38 +110,6 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
   return validation;
 }
 
-// Predicts all rows. They are independent: threads take one after another, and results keep the
-// places of their rows.
-void PredictAll(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
-                std::ostream* progress) {
-  const Stopwatch watch;
-  std::atomic<size_t> next = 0;
-  std::mutex mutex;
-  std::exception_ptr failure;  // such as lack of memory; exceptions must not leave a thread
-  const auto work = [&](bool reports) {
-    try {
-      for (size_t i = next++; i < rows.size(); i = next++) {
-        rows[i].prediction = PredictRow(rows[i].measured, basis);
-        if (!reports) continue;
-        const auto done = static_cast<int64_t>(i) + 1, all = static_cast<int64_t>(rows.size());
-        *progress << "\r\033[K" << ProgressText(done, all, "rows", watch.Seconds()) << std::flush;
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-    }
-  };
-  const unsigned count = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::jthread> threads;
-  for (unsigned thread = 1; thread < count && thread < rows.size(); ++thread) {
-    threads.emplace_back(work, false);
-  }
-  work(progress != nullptr);
-  threads.clear();
-  if (failure) std::rethrow_exception(failure);
-  if (progress != nullptr) *progress << "\r\033[K" << std::flush;
-}
-
 // Whether the mean error exceeds `max_error`, or is unknown because no row could be simulated.
 bool ExceedsThreshold(const std::vector<ValidatedRow>& rows, double max_error) {
   const std::vector<ErrorStats> overall = SummarizeBy(rows, false, false);
@@ -159,15 +128,61 @@ std::string OriginOf(const Validation& validation, const std::vector<std::string
                      tables, name_of(cost_model), kToolVersion);
 }
 
+// Throws InputError for flags that a fit does not heed.
+void CheckFitFlags(const ValidateFlags& flags) {
+  if (!flags.fit_constants) return;
+  const auto refuse = [](const std::string& flag, const std::string& value, const char* why) {
+    if (!value.empty()) throw InputError(flag + ": got one with --fit-constants, " + why);
+  };
+  refuse("--source", flags.source, "want the rows of two tables or more");
+  refuse("--max-error", flags.max_error, "which judges no errors");
+  refuse("--report", flags.report, "which writes no page");
+}
+
+// Returns what shows progress on a line of its own; `progress` may be nullptr.
+RowProgress ProgressTo(std::ostream* progress) {
+  if (progress == nullptr) return nullptr;
+  return [progress, watch = Stopwatch()](int64_t done, int64_t all) {
+    *progress << kClearLine << ProgressText(done, all, "rows", watch.Seconds()) << std::flush;
+  };
+}
+
+// Predicts the rows once for each choice of constants; `progress`, if given, tells how often.
+StepFit FitConstants(std::span<const ValidatedRow> rows, const PredictionBasis& basis,
+                     std::ostream* progress) {
+  int done = 0;
+  const StepFit fit = FitStepConstants([&](const StepConstants& constants) {
+    if (progress != nullptr) {
+      *progress << kClearLine << fmt::format("{} choices of constants", ++done) << std::flush;
+    }
+    return TimeErrorsOf(rows, basis, constants);
+  });
+  if (progress != nullptr) *progress << kClearLine << std::flush;
+  return fit;
+}
+
+nlohmann::ordered_json HeaderOf(std::vector<std::string> files, const CostModelFlag& cost_model) {
+  for (const std::string& file : cost_model.files()) files.push_back(file);
+  nlohmann::ordered_json report = ReportHeader("validate", kSchema, files);
+  report["cost_model"] = cost_model.name();
+  report["seed"] = 0;  // nothing is drawn at random
+  return report;
+}
+
 void Register(Flags& flags, ValidateFlags& values) {
   flags.AddExample("validate --against published/megatron_sc21_table1.csv --max-error 20%");
   flags.AddExample("validate --all tables/ --report accuracy.html");
+  flags.AddExample("validate --all tables/ --fit-constants");
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("--against", values.against, {"<file>...", "CSV files of measured training steps."});
   input.Add("--all", values.all,
             {"<folder>",
              "A folder with such files, or with folders published and steps that hold them."});
   input.Add("--source", values.source, {"<name>", "Only the rows of this source.", "", "all"});
+  input.Add("--fit-constants", values.fit_constants,
+            {"",
+             "Instead, fit the constants that no profile of kernels gives on the times of these "
+             "steps, and print the errors with and without each table in the fit."});
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output.Add(
       "--max-error", values.max_error,
@@ -193,7 +208,8 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   std::optional<double> max_error;
   if (!flags.max_error.empty()) max_error = ParsePercent("--max-error", flags.max_error);
   if (!flags.report.empty()) CheckOutputPath("--report", flags.report, {".html"});
-  std::vector<std::string> files = InputFiles(flags);
+  CheckFitFlags(flags);
+  const std::vector<std::string> files = InputFiles(flags);
   const std::unique_ptr<CostModel> model = cost_model.Load();
   Validation validation = ReadRows(files, flags.source);
   const bool shows_progress = !flags.quiet && &err == &std::cerr && isatty(STDERR_FILENO) != 0;
@@ -201,7 +217,20 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const std::unique_ptr<CostModel> without = cost_model.LoadWithout(facts.NetworkSites());
   const MemoModel memo(*model);
   const PredictionBasis basis = {StackTable::Embedded(), facts, memo, without.get()};
-  PredictAll(validation.rows, basis, shows_progress ? &err : nullptr);
+  std::ostream* const progress = shows_progress ? &err : nullptr;
+  if (flags.fit_constants) {
+    const StepFit fit = FitConstants(validation.rows, basis, progress);
+    if (!flags.json) {
+      PrintStepFit(fit, out);
+      return kExitOk;
+    }
+    nlohmann::ordered_json report = HeaderOf(files, cost_model);
+    report["fit"] = StepFitToJson(fit);
+    PrintJson(std::move(report), out);
+    return kExitOk;
+  }
+  PredictRows(validation.rows, basis, ProgressTo(progress));
+  if (progress != nullptr) *progress << kClearLine << std::flush;
   validation.passes = PredictPasses(validation.not_scored, basis);
   AddBaselines(validation.rows);
   if (!flags.report.empty()) {
@@ -210,10 +239,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
     if (!flags.quiet) err << "wrote " << flags.report << '\n';
   }
   if (flags.json) {
-    for (const std::string& file : cost_model.files()) files.push_back(file);
-    nlohmann::ordered_json report = ReportHeader("validate", kSchema, files);
-    report["cost_model"] = cost_model.name();
-    report["seed"] = 0;  // nothing is drawn at random
+    nlohmann::ordered_json report = HeaderOf(files, cost_model);
     report.update(ValidationToJson(validation));
     PrintJson(std::move(report), out);
   } else {

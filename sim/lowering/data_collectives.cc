@@ -1,5 +1,7 @@
 #include "sim/lowering/data_collectives.h"
 
+#include <vector>
+
 #include "costmodel/divide.h"
 
 namespace stagecraft {
@@ -13,11 +15,26 @@ TaskId DataCollectives::Add(OpKind kind, int64_t bytes, const Communicator& amon
   return task;
 }
 
+TaskId DataCollectives::AddEach(OpKind kind, int64_t parameters, std::span<const int64_t> tensors,
+                                int64_t element_bytes, const Communicator& among, const Tag& tag,
+                                std::span<const TaskId> after) {
+  if (tensors.empty()) return Add(kind, parameters * element_bytes, among, tag, after);
+  std::vector<Op> ops;
+  for (const int64_t elements : tensors) {
+    ops.push_back(Op::Collective(kind, Bytes(elements * element_bytes), among.fabric));
+    ops.back().sync = among.sync;
+  }
+  const TaskId task =
+      context_.builder.Add(group_.lanes, after, context_.op_sequences.OpSequenceOf(ops), tag);
+  context_.builder.SetCommunicator(task, among.id);
+  return task;
+}
+
 TaskId DataCollectives::Gather(const ParameterCount& parameters, const Tag& tag,
-                               std::span<const TaskId> after) {
+                               std::span<const TaskId> after, std::span<const int64_t> tensors) {
   const int64_t bytes = context_.plan.WorkingBytes();
-  const TaskId dense =
-      Add(OpKind::kAllGather, parameters.dense * bytes, group_.dense.sharing, tag, after);
+  const TaskId dense = AddEach(OpKind::kAllGather, parameters.dense, tensors, bytes,
+                               group_.dense.sharing, tag, after);
   if (parameters.expert == 0 || group_.experts.shards() == 1) return dense;
   return Add(OpKind::kAllGather, parameters.expert * bytes, group_.experts.sharing, tag,
              {&dense, 1});
@@ -45,7 +62,8 @@ TaskId DataCollectives::Broadcast(const ParameterCount& parameters, const Tag& t
 // Reduces the gradients to a single sum for all holders, or to one share each, which the holders of
 // its copies then add up.
 TaskId DataCollectives::ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,
-                                    std::span<const TaskId> after) {
+                                    std::span<const TaskId> after,
+                                    std::span<const int64_t> tensors) {
   const Plan& plan = context_.plan;
   const int64_t bytes = parameters * plan.gradient_bytes;
   if (plan.zero == 0) {
@@ -55,15 +73,16 @@ TaskId DataCollectives::ReduceAmong(const Holders& holders, int64_t parameters, 
     if (!is_last_chunk || tag.segment > 0) among.sync.timeout = Duration();
     return Add(OpKind::kAllReduce, bytes, among, tag, after);
   }
-  const TaskId last = Add(OpKind::kReduceScatter, bytes, holders.sharing, tag, after);
+  const TaskId last = AddEach(OpKind::kReduceScatter, parameters, tensors, plan.gradient_bytes,
+                              holders.sharing, tag, after);
   if (holders.copies.fabric.ranks == 1) return last;
   return Add(OpKind::kAllReduce, DivideUp(bytes, holders.shards()), holders.copies, tag,
              {&last, 1});
 }
 
 TaskId DataCollectives::Reduce(const ParameterCount& parameters, const Tag& tag,
-                               std::span<const TaskId> after) {
-  const TaskId dense = ReduceAmong(group_.dense, parameters.dense, tag, after);
+                               std::span<const TaskId> after, std::span<const int64_t> tensors) {
+  const TaskId dense = ReduceAmong(group_.dense, parameters.dense, tag, after, tensors);
   if (parameters.expert == 0 || group_.experts.all.fabric.ranks == 1) return dense;
   return ReduceAmong(group_.experts, parameters.expert, tag, {&dense, 1});
 }

@@ -19,22 +19,30 @@ class DataCollectives {
   DataCollectives(LoweringContext& context, const DataGroup& group)
       : context_(context), group_(group) {}
 
-  // Gathers parameters on the ranks that share them.
-  TaskId Gather(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
+  // Gathers parameters on the ranks that share them; the dense ones tensor by tensor if their sizes
+  // are given.
+  TaskId Gather(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after,
+                std::span<const int64_t> tensors = {});
   // Hands on parameters by a broadcast of each rank that shares them, one after another.
   TaskId Broadcast(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
   // Reduces gradients: over the ranks that share them, and among the ranks that hold copies of the
-  // same share. Gradients of experts are reduced among the ranks that hold the same experts.
-  TaskId Reduce(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after);
+  // same share. Gradients of experts are reduced among the ranks that hold the same experts, and
+  // dense ones tensor by tensor if their sizes are given.
+  TaskId Reduce(const ParameterCount& parameters, const Tag& tag, std::span<const TaskId> after,
+                std::span<const int64_t> tensors = {});
   // Adds one collective.
   TaskId Add(OpKind kind, int64_t bytes, const Communicator& among, const Tag& tag,
              std::span<const TaskId> after);
 
  private:
+  // Adds one collective for each tensor, as a single task; one of all of them if no size is given.
+  TaskId AddEach(OpKind kind, int64_t parameters, std::span<const int64_t> tensors,
+                 int64_t element_bytes, const Communicator& among, const Tag& tag,
+                 std::span<const TaskId> after);
   TaskId BroadcastAmong(const Holders& holders, int64_t parameters, const Tag& tag,
                         std::span<const TaskId> after);
   TaskId ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,
-                     std::span<const TaskId> after);
+                     std::span<const TaskId> after, std::span<const int64_t> tensors = {});
 
   LoweringContext& context_;
   const DataGroup& group_;

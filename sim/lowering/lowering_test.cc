@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <utility>
@@ -146,6 +147,52 @@ TEST(LoweringTest, ALateGatherIsExposed) {
   const Timeline late = simulate();
   EXPECT_GT(late.makespan(), early.makespan());
   EXPECT_EQ(late.task_count(), early.task_count());
+}
+
+// As many bytes as by layers, in a collective for every tensor, once the layer before is done.
+TEST(LoweringTest, TensorsAreGatheredOneByOne) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(2, 2);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  degrees.framework.backward_prefetch = BackwardPrefetch::kAfter;
+  struct Traffic {
+    Duration makespan;
+    int64_t bytes = 0, collectives = 0;
+  };
+  const auto traffic = [&] {
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    const Schedule schedule = Lower(plan, workload, cluster);
+    Traffic sum = {Simulate(plan, workload, cluster, false).makespan()};
+    for (TaskId task = 0; task < schedule.task_count(); ++task) {
+      for (const OpId id : schedule.ops(schedule.op_sequence(task))) {
+        const Op& op = schedule.op(id);
+        if (op.kind != OpKind::kAllGather && op.kind != OpKind::kReduceScatter) continue;
+        sum.bytes += op.bytes.count();
+        ++sum.collectives;
+      }
+    }
+    return sum;
+  };
+  const Traffic layers = traffic();
+  degrees.framework.parameter_gather = ParameterGather::kTensors;
+  const Traffic tensors = traffic();
+  EXPECT_EQ(tensors.bytes, layers.bytes);
+  // A block has four matrices and two norms, each with a bias.
+  EXPECT_GT(tensors.collectives, 8 * layers.collectives);
+  EXPECT_GT(tensors.makespan, layers.makespan);
+}
+
+TEST(LoweringTest, TensorsOfALayerAddUpToItsParameters) {
+  const Workload workload = MakeWorkload();
+  for (const LayerKind& kind : workload.kinds) {
+    for (const int tensor : {1, 2}) {
+      const std::vector<int64_t> sizes = ShardTensors(kind, tensor);
+      EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), int64_t{0}),
+                ShardParameters(kind, tensor, 1).dense)
+          << kind.name;
+    }
+  }
 }
 
 // Each of two ranks sends half of an activation over 25 GB/s in place of all of it; then the stage

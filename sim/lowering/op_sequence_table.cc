@@ -126,7 +126,9 @@ OpSequenceId OpSequenceTable::SingleOp(const Op& op) {
 OpSequenceId OpSequenceTable::OpSequenceOf(const std::vector<Op>& ops) {
   std::vector<OpId> ids;
   for (const Op& op : ops) ids.push_back(InternOp(op));
-  return builder_.AddOpSequence(ids);
+  const auto [entry, is_new] = listed_op_sequences_.try_emplace(ids, -1);
+  if (is_new) entry->second = builder_.AddOpSequence(ids);
+  return entry->second;
 }
 
 }  // namespace stagecraft

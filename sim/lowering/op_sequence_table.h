@@ -36,7 +36,7 @@ class OpSequenceTable {
                                 Phase phase);
   // Returns an op sequence of one op.
   OpSequenceId SingleOp(const Op& op);
-  // Adds an op sequence of ops that run one after another.
+  // Returns an op sequence of ops that run one after another.
   OpSequenceId OpSequenceOf(const std::vector<Op>& ops);
 
  private:
@@ -68,6 +68,7 @@ class OpSequenceTable {
   // By shard, phase, whether paired, and contents.
   std::map<std::tuple<int, Phase, bool, std::vector<int>>, OpSequenceId> pass_op_sequences_;
   std::map<OpId, OpSequenceId> single_op_sequences_;
+  std::map<std::vector<OpId>, OpSequenceId> listed_op_sequences_;
 };
 
 }  // namespace stagecraft

@@ -21,7 +21,8 @@ int64_t BucketParameters(const Plan& plan, int64_t data_ranks) {
 // kind. Gathered buckets are full if they have `size` parameters, others if they have as many
 // trained ones.
 std::vector<Bucket> DivideChunk(const Workload& workload, LayerRange range, int64_t size,
-                                bool gathers, std::span<const ParameterCount> of_kind) {
+                                bool gathers, std::span<const ParameterCount> of_kind,
+                                std::span<const std::vector<int64_t>> tensors_of_kind) {
   std::vector<Bucket> buckets;
   Bucket open;
   for (int layer = range.first + range.count - 1; layer >= range.first; --layer) {
@@ -29,6 +30,10 @@ std::vector<Bucket> DivideChunk(const Workload& workload, LayerRange range, int6
     const ParameterCount& own = of_kind[workload.layers[layer]];
     open.layers = {layer, open.layers.count + 1};
     open.parameters += own;
+    if (!tensors_of_kind.empty()) {
+      const std::vector<int64_t>& tensors = tensors_of_kind[workload.layers[layer]];
+      open.tensors.insert(open.tensors.end(), tensors.begin(), tensors.end());
+    }
     if (!kind.is_frozen) open.trained += own;
     open.has_backward = open.has_backward || kind.has_backward();
     const int64_t filled = (gathers ? open.parameters : open.trained).Total();
@@ -53,10 +58,16 @@ std::vector<std::vector<Bucket>> DivideStage(const Plan& plan, const Workload& w
   const std::vector<ParameterCount> chunk_parameters = ChunkParameters(plan, workload, stage);
   const std::vector<ParameterCount> chunk_trained = TrainedChunkParameters(plan, workload, stage);
   const std::vector<ParameterCount> of_kind = KindParameters(plan, workload, stage);
+  std::vector<std::vector<int64_t>> tensors_of_kind;
+  if (plan.framework.parameter_gather == ParameterGather::kTensors && plan.zero >= 3) {
+    for (const LayerKind& kind : workload.kinds) {
+      tensors_of_kind.push_back(ShardTensors(kind, s.tensor_parallel));
+    }
+  }
   std::vector<std::vector<Bucket>> by_chunk;
   for (size_t chunk = 0; chunk < s.chunks.size(); ++chunk) {
     std::vector<Bucket> buckets =
-        DivideChunk(workload, s.chunks[chunk], size, plan.zero >= 3, of_kind);
+        DivideChunk(workload, s.chunks[chunk], size, plan.zero >= 3, of_kind, tensors_of_kind);
     ParameterCount all, trained;
     for (const Bucket& bucket : buckets) {
       all += bucket.parameters;
@@ -65,13 +76,19 @@ std::vector<std::vector<Bucket>> DivideStage(const Plan& plan, const Workload& w
     // A head tied to the embedding of the same stage adds no parameters.
     buckets.front().parameters.dense -= all.dense - chunk_parameters[chunk].dense;
     buckets.front().trained.dense -= trained.dense - chunk_trained[chunk].dense;
+    std::vector<int64_t>& tensors = buckets.front().tensors;
+    const int64_t tied = all.dense - chunk_parameters[chunk].dense;
+    if (const auto table = std::find(tensors.begin(), tensors.end(), tied);
+        tied > 0 && table != tensors.end()) {
+      tensors.erase(table);
+    }
     by_chunk.push_back(std::move(buckets));
   }
   // Each share of a split vocabulary is one bucket, and none if it is tied to another share.
   for (size_t chunk = s.chunks.size(); chunk < chunk_parameters.size(); ++chunk) {
     by_chunk.emplace_back();
     if (chunk_parameters[chunk].Total() == 0) continue;
-    by_chunk.back().push_back({{}, chunk_parameters[chunk], chunk_trained[chunk], true});
+    by_chunk.back().push_back({{}, chunk_parameters[chunk], chunk_trained[chunk], {}, true});
   }
   return by_chunk;
 }

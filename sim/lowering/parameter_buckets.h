@@ -16,6 +16,8 @@ struct Bucket {
   LayerRange layers;          // empty for a share of a split vocabulary
   ParameterCount parameters;  // on one rank
   ParameterCount trained;     // those of them that are not frozen
+  // With ParameterGather::kTensors: the sizes of the dense tensors in `parameters`.
+  std::vector<int64_t> tensors;
   bool has_backward = false;  // some layer has one
 };
 

@@ -14,6 +14,7 @@ struct Part {
   Pass pass;
   int index = 0;  // within the pass
   ParameterCount parameters, trained;
+  std::span<const int64_t> tensors;  // those of the bucket
 };
 
 class ShardedTraffic {
@@ -34,8 +35,9 @@ class ShardedTraffic {
       const bool gathers = context_.rules.GathersEveryPass(stage_) && needs_weights &&
                            (!is_backward || context_.plan.reshard_after_forward);
       // A gather that is issued late queues behind the reduction of the part that is then done.
-      const bool is_late =
-          is_backward && context_.plan.framework.backward_prefetch == BackwardPrefetch::kAfter;
+      const Framework& framework = context_.plan.framework;
+      const bool is_late = framework.parameter_gather == ParameterGather::kTensors ||
+                           (is_backward && framework.backward_prefetch == BackwardPrefetch::kAfter);
       if (is_late) FlushReduction();
       if (gathers) AddGather(part, is_late ? last_ : before_last_);
       FlushReduction();
@@ -59,7 +61,8 @@ class ShardedTraffic {
       for (size_t i = 0; i < buckets.size(); ++i) {
         const Bucket& bucket = is_forward ? buckets[buckets.size() - 1 - i] : buckets[i];
         if (!is_forward && !bucket.has_backward) continue;
-        parts.push_back({pass, static_cast<int>(i), bucket.parameters, bucket.trained});
+        parts.push_back(
+            {pass, static_cast<int>(i), bucket.parameters, bucket.trained, bucket.tensors});
       }
     }
     return parts;
@@ -87,15 +90,15 @@ class ShardedTraffic {
   // `after`: the tasks of the last part that must be done; the part before this one, or the one
   // before that, so that the gather runs beside the part before this one.
   void AddGather(const Part& part, std::span<const TaskId> after) {
-    const TaskId gather =
-        collectives_.Gather(part.parameters, MakeTag(part, Phase::kParamGather), after);
+    const TaskId gather = collectives_.Gather(part.parameters, MakeTag(part, Phase::kParamGather),
+                                              after, part.tensors);
     for (const TaskId task : ComputeTasks(part)) context_.builder.AddDependency(gather, task);
   }
 
   void FlushReduction() {
     if (!pending_) return;
-    last_reduction_ =
-        collectives_.Reduce(pending_->trained, MakeTag(*pending_, Phase::kGradReduce), last_);
+    last_reduction_ = collectives_.Reduce(pending_->trained, MakeTag(*pending_, Phase::kGradReduce),
+                                          last_, pending_->tensors);
     pending_.reset();
   }
 

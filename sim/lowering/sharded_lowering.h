@@ -15,7 +15,7 @@ namespace stagecraft {
 // For stages in which every pass gathers or reduces. One gather runs ahead of the part that
 // computes (that of the next layer, as is PyTorch FSDP's default), and a reduction follows the
 // gather that was issued before it; Framework::backward_prefetch can make it the other way round in
-// backwards. Returns the last reduction of each group.
+// backwards, and Framework::parameter_gather everywhere. Returns the last reduction of each group.
 std::vector<TaskId> AddShardedTraffic(LoweringContext& context, const LoweredPasses& passes,
                                       int stage, std::span<const DataGroup> groups);
 

@@ -6,6 +6,10 @@ const char* Name(BackwardPrefetch prefetch) {
   return prefetch == BackwardPrefetch::kBefore ? "pre" : "post";
 }
 
+const char* Name(ParameterGather gather) {
+  return gather == ParameterGather::kLayers ? "layers" : "tensors";
+}
+
 const char* Name(ParameterExchange exchange) {
   return exchange == ParameterExchange::kGather ? "gather" : "broadcasts";
 }

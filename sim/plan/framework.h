@@ -23,6 +23,12 @@ inline constexpr double kMostElementwiseTraffic = 100;
 enum class BackwardPrefetch { kBefore, kAfter };
 const char* Name(BackwardPrefetch prefetch);  // "pre", "post"
 
+// How ranks gather the parameters of a layer, and reduce its gradients, with zero 3. kLayers: by
+// one collective each, the gather running ahead of the layer that computes. kTensors: by one for
+// every tensor, one after another, once the layer before is done (DeepSpeed before 0.6).
+enum class ParameterGather { kLayers, kTensors };
+const char* Name(ParameterGather gather);  // "layers", "tensors"
+
 // How ranks hand on the parameters that they have updated, with zero 1 and 2. kGather: one
 // all-gather. kBroadcasts: every rank broadcasts its share, one after another (InternEvo).
 enum class ParameterExchange { kGather, kBroadcasts };
@@ -31,6 +37,7 @@ const char* Name(ParameterExchange exchange);  // "gather", "broadcasts"
 struct Framework {
   double elementwise_traffic = kEagerTraffic;  // at least 1, which a compiler reaches
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kBefore;
+  ParameterGather parameter_gather = ParameterGather::kLayers;
   ParameterExchange parameter_exchange = ParameterExchange::kGather;
   // Whether the GEMM of a weight gradient does not add it to those of earlier micro-batches itself:
   // a kernel then reads the new gradient, and reads and writes the sum.

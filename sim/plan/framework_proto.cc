@@ -18,6 +18,8 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
   }
   framework.backward_prefetch = EnumFromProto(proto.backward_prefetch(), BackwardPrefetch::kBefore,
                                               "backward_prefetch", place);
+  framework.parameter_gather =
+      EnumFromProto(proto.parameter_gather(), ParameterGather::kLayers, "parameter_gather", place);
   framework.parameter_exchange = EnumFromProto(
       proto.parameter_exchange(), ParameterExchange::kGather, "parameter_exchange", place);
   framework.adds_gradients_apart = proto.adds_gradients_apart();
@@ -31,6 +33,8 @@ FrameworkProto FrameworkToProto(const Framework& framework) {
   proto.set_elementwise_traffic(framework.elementwise_traffic);
   proto.set_backward_prefetch(
       EnumToProto<FrameworkProto::BackwardPrefetch>(framework.backward_prefetch));
+  proto.set_parameter_gather(
+      EnumToProto<FrameworkProto::ParameterGather>(framework.parameter_gather));
   proto.set_parameter_exchange(
       EnumToProto<FrameworkProto::ParameterExchange>(framework.parameter_exchange));
   proto.set_adds_gradients_apart(framework.adds_gradients_apart);

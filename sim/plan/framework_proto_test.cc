@@ -12,6 +12,7 @@ TEST(FrameworkProtoTest, EveryFieldComesBack) {
   EXPECT_EQ(FrameworkFromProto(FrameworkToProto(framework), {"x"}), framework);
   framework.elementwise_traffic = 1.25;
   framework.backward_prefetch = BackwardPrefetch::kAfter;
+  framework.parameter_gather = ParameterGather::kTensors;
   framework.parameter_exchange = ParameterExchange::kBroadcasts;
   framework.adds_gradients_apart = true;
   EXPECT_EQ(FrameworkFromProto(FrameworkToProto(framework), {"x"}), framework);

@@ -68,6 +68,13 @@ TEST(ScheduleProtoTest, ARoundTripKeepsHowGradientsAreSynchronised) {
   op.sync.server = {LinkKind::kNetwork, 5_us, Bandwidth(50e9)};
   op.sync.worker = {LinkKind::kNetwork, 5_us, Bandwidth(25e9)};
   EXPECT_EQ(OpFromProto(ToProto(op), "op"), op);
+  const Op odd = Op::GemmOfRows(DType::kBf16, 8, 9, 16, 1, {9, 16});
+  EXPECT_EQ(odd.alignment, 2);
+  EXPECT_EQ(OpFromProto(ToProto(odd), "op"), odd);
+  OpProto bad = ToProto(odd);
+  bad.set_alignment(3);
+  EXPECT_EQ(ErrorOf([&] { OpFromProto(bad, "op"); }),
+            "op.alignment: got 3, want 1, 2, 4, 8 or 16, below 16 for a GEMM only");
   OpProto proto = ToProto(op);
   proto.mutable_sync()->set_worker_bandwidth_bytes_per_s(0);
   EXPECT_NE(ErrorOf([&] {

@@ -20,12 +20,12 @@ class AttentionEmitter {
       return Add(FusedAttention(Direction::kForward));
     }
     const int64_t scores = heads * queries * Keys();
-    Add(Op::Gemm(spec_.ActivationType(), queries, Keys(), o_.head_size, heads));
+    Multiply(queries, Keys(), o_.head_size);
     // Scale, mask and softmax in one kernel, dropout with its mask in another.
     Add(Op::Rowwise(OpKind::kSoftmax, spec_.ActivationType(), heads * queries, Keys(),
                     spec_.Moved(scores * 2 * spec_.ElementBytes())));
     Add(Op::Elementwise(spec_.Moved(scores * (2 * spec_.ElementBytes() + 1))));
-    Add(Op::Gemm(spec_.ActivationType(), queries, o_.head_size, Keys(), heads));
+    Multiply(queries, o_.head_size, Keys());
   }
 
   void Backward() {
@@ -39,18 +39,22 @@ class AttentionEmitter {
       Add(FusedAttention(Direction::kBackward));
     } else {
       const int64_t scores = heads * queries * keys;
-      Add(Op::Gemm(spec_.ActivationType(), queries, keys, o_.head_size,
-                   heads));  // of probabilities
-      Add(Op::Gemm(spec_.ActivationType(), keys, o_.head_size, queries, heads));  // of values
+      Multiply(queries, keys, o_.head_size);  // of probabilities
+      Multiply(keys, o_.head_size, queries);  // of values
       Add(Op::Elementwise(spec_.Moved(scores * (5 * spec_.ElementBytes() + 1)), 2));
-      Add(Op::Gemm(spec_.ActivationType(), queries, o_.head_size, keys, heads));  // of queries
-      Add(Op::Gemm(spec_.ActivationType(), keys, o_.head_size, queries, heads));  // of keys
+      Multiply(queries, o_.head_size, keys);  // of queries
+      Multiply(keys, o_.head_size, queries);  // of keys
     }
     EndBackward();
   }
 
  private:
   void Add(const Op& op, uint8_t flags = 0) { steps_.push_back({op, flags}); }
+
+  // Adds a product for every head; rows are those of a head or of its scores.
+  void Multiply(int64_t m, int64_t n, int64_t k) {
+    Add(Op::GemmOfRows(spec_.ActivationType(), m, n, k, AttendedHeads(), {o_.head_size, Keys()}));
+  }
 
   Op FusedAttention(Direction direction) const {
     Op op = Op::Attention(spec_.ActivationType(), direction, AttendedHeads(), AttendedQueries(),

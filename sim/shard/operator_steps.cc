@@ -77,11 +77,11 @@ class Emitter {
   void Add(const Op& op, uint8_t flags = 0) { steps_.push_back({op, flags}); }
 
   void Product(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
-    Add(Op::Gemm(spec_.precision, m, n, k, batch));
+    Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {LocalIn(), LocalOut()}));
   }
   void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
     if (!gradients_.of_weights) return;
-    Add(Op::Gemm(spec_.precision, m, n, k, batch), kWeightGradient);
+    Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {LocalIn(), LocalOut()}), kWeightGradient);
     AddToSum(batch * m * n);
   }
   // Adds a weight gradient to that of earlier micro-batches: a kernel of its own reads it, and

@@ -96,6 +96,25 @@ ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert) {
   return parameters;
 }
 
+std::vector<int64_t> ShardTensors(const LayerKind& layer, int tensor) {
+  std::vector<int64_t> sizes;
+  const auto add = [&](const Operator& op, int64_t elements) {
+    if (elements <= 0) return;
+    sizes.push_back(op.split == Split::kTokens ? elements : DivideUp(elements, tensor));
+  };
+  ForEachOperator(layer, [&](const Operator& op) {
+    if (op.experts > 0) return;
+    const bool is_norm = op.kind == OperatorKind::kNorm;
+    const int64_t first =
+        std::min(op.parameters, is_norm ? op.in_features : op.in_features * op.out_features);
+    // Tables and profiles are one tensor.
+    const bool has_rest = is_norm || op.kind == OperatorKind::kLinear;
+    add(op, has_rest ? first : op.parameters);
+    if (has_rest) add(op, op.parameters - first);
+  });
+  return sizes;
+}
+
 FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec) {
   const bool recomputes_scores = spec.recompute == Recompute::kSelective &&
                                  spec.attention == AttentionBackend::kUnfused &&

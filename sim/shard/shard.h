@@ -117,6 +117,11 @@ struct ParameterCount {
 // Includes tied parameters. Split tensors are padded to a multiple of the degree that splits them.
 ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert);
 
+// Returns the number of elements of each dense parameter tensor on one rank, in the order of use: a
+// matrix and its bias are two, as are the weights and biases of a norm. They add up to
+// ShardParameters().dense but for padding.
+std::vector<int64_t> ShardTensors(const LayerKind& layer, int tensor);
+
 // Returns what each device hands from a layer to the next one on another stage: its rows, divided
 // if sequence parallelism divides them.
 Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec);

@@ -24,6 +24,8 @@ constexpr Row kRows[] = {
      [](Device& device) { device.host_dispatch = Duration(); }, nullptr},
     {Mechanism::kComputeSlowdown, "compute-slowdown", "collectives take multiprocessors",
      [](Device& device) { device.collective_blocks = 0; }, nullptr},
+    {Mechanism::kAlignment, "alignment", "GEMMs of rows that are not aligned are slower",
+     [](Device& device) { device.unaligned_flop_per_clock = 0; }, nullptr},
     {Mechanism::kAttentionVersion, "attention-version", "the version of the attention kernel",
      nullptr, [](Plan& plan) { plan.attention_kernel = AttentionKernel::kUsual; }},
     {Mechanism::kEagerTraffic, "eager-traffic", "eager kernels between GEMMs move more bytes",
@@ -32,6 +34,8 @@ constexpr Row kRows[] = {
      [](Plan& plan) { plan.framework.sums_gradients = false; }},
     {Mechanism::kLatePrefetch, "late-prefetch", "the backward gathers parameters late", nullptr,
      [](Plan& plan) { plan.framework.backward_prefetch = BackwardPrefetch::kBefore; }},
+    {Mechanism::kTensorGathers, "tensor-gathers", "parameters are gathered tensor by tensor",
+     nullptr, [](Plan& plan) { plan.framework.parameter_gather = ParameterGather::kLayers; }},
     {Mechanism::kBroadcasts, "broadcasts", "ranks hand on parameters by broadcasts", nullptr,
      [](Plan& plan) { plan.framework.parameter_exchange = ParameterExchange::kGather; }},
 };

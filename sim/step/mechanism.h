@@ -19,10 +19,12 @@ enum class Mechanism {
   kBoardPower,        // board power limits the clock: Device::is_busy, clock_share
   kHostLaunches,      // a host launches every kernel: Device::host_dispatch
   kComputeSlowdown,   // collectives take multiprocessors: Device::collective_blocks
+  kAlignment,         // rows that are not aligned: Device::unaligned_flop_per_clock
   kAttentionVersion,  // an attention kernel other than the GPU's usual one: Plan::attention_kernel
   kEagerTraffic,      // what eager frameworks move: Framework::elementwise_traffic
   kGradientSums,      // adding up gradients of micro-batches: Framework::sums_gradients
   kLatePrefetch,      // late gathers of parameters: Framework::backward_prefetch
+  kTensorGathers,     // parameters gathered one by one: Framework::parameter_gather
   kBroadcasts,        // parameters handed on by broadcasts: Framework::parameter_exchange
 };
 std::span<const Mechanism> AllMechanisms();

@@ -296,6 +296,12 @@ void PlanFlags::RegisterFramework(Flags& flags) {
        "layer that comes first has computed.",
        "", "pre"})
       .Suggest({"pre", "post"});
+  Add(group, "--param-gather", parameter_gather_,
+      {"<name>",
+       "With --zero 3: parameters are gathered layer by layer, ahead of their use, or tensor by "
+       "tensor, once the layer before is done.",
+       "", "layers"})
+      .Suggest({"layers", "tensors"});
   Add(group, "--scatter-messages,!--no-scatter-messages", degrees_.framework.scatters_messages,
       {"",
        "Without sequence parallelism: each rank of a tensor-parallel group sends only its part of "

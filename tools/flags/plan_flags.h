@@ -90,7 +90,8 @@ class PlanFlags {
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;
   std::string attention_ = "flash", stack_, software_date_;
-  std::string backward_prefetch_ = "pre", parameter_exchange_ = "gather";
+  std::string backward_prefetch_ = "pre", parameter_gather_ = "layers";
+  std::string parameter_exchange_ = "gather";
   std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
   std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;

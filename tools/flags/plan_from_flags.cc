@@ -177,6 +177,10 @@ PlanDegrees PlanFlags::Degrees() const {
         ChooseNamed("--backward-prefetch", backward_prefetch_,
                     {BackwardPrefetch::kBefore, BackwardPrefetch::kAfter});
   }
+  if (IsGiven("--param-gather")) {
+    degrees.framework.parameter_gather = ChooseNamed(
+        "--param-gather", parameter_gather_, {ParameterGather::kLayers, ParameterGather::kTensors});
+  }
   if (IsGiven("--param-exchange")) {
     degrees.framework.parameter_exchange =
         ChooseNamed("--param-exchange", parameter_exchange_,

@@ -98,6 +98,8 @@ PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
        stack.framework.elementwise_traffic);
   take("backward_prefetch", "--backward-prefetch", framework.backward_prefetch,
        stack.framework.backward_prefetch);
+  take("parameter_gather", "--param-gather", framework.parameter_gather,
+       stack.framework.parameter_gather);
   take("parameter_exchange", "--param-exchange", framework.parameter_exchange,
        stack.framework.parameter_exchange);
   take("adds_gradients_apart", "", framework.adds_gradients_apart,

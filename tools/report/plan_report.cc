@@ -153,6 +153,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"reshard_after_forward", plan.reshard_after_forward},
                {"elementwise_traffic", plan.framework.elementwise_traffic},
                {"backward_prefetch", Name(plan.framework.backward_prefetch)},
+               {"param_gather", Name(plan.framework.parameter_gather)},
                {"param_exchange", Name(plan.framework.parameter_exchange)},
                {"adds_gradients_apart", plan.framework.adds_gradients_apart},
                {"scatter_messages", plan.framework.scatters_messages},

@@ -61,6 +61,9 @@ void CheckStack(const StackProto& proto, const std::string& place) {
                     place + ".embedding_placement");
   CheckOptionalWord(proto.context_exchange(), {"ring", "gather", "ulysses"},
                     place + ".context_exchange");
+  CheckOptionalWord(proto.parameter_gather(),
+                    {Name(ParameterGather::kLayers), Name(ParameterGather::kTensors)},
+                    place + ".parameter_gather");
   CheckOptionalWord(proto.backward_prefetch(),
                     {Name(BackwardPrefetch::kBefore), Name(BackwardPrefetch::kAfter)},
                     place + ".backward_prefetch");
@@ -147,6 +150,9 @@ Framework FrameworkOf(const StackProto& proto) {
   if (proto.has_elementwise_traffic()) framework.elementwise_traffic = proto.elementwise_traffic();
   if (proto.backward_prefetch() == Name(BackwardPrefetch::kAfter)) {
     framework.backward_prefetch = BackwardPrefetch::kAfter;
+  }
+  if (proto.parameter_gather() == Name(ParameterGather::kTensors)) {
+    framework.parameter_gather = ParameterGather::kTensors;
   }
   if (proto.parameter_exchange() == Name(ParameterExchange::kBroadcasts)) {
     framework.parameter_exchange = ParameterExchange::kBroadcasts;

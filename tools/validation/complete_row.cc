@@ -327,7 +327,8 @@ class Completion {
 
 }  // namespace
 
-CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const StackTable& table) {
+CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const StackTable& table,
+                         const StepConstants& constants) {
   if (!FamilyOfKind(row.model_kind).has_value()) {
     throw InputError(row.model_kind.empty() ? "model kind is not stated"
                                             : "model kind " + row.model_kind + " is not simulated");
@@ -335,7 +336,9 @@ CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const St
   CompletedRow completed;
   completed.row = row;
   completed.facts = facts;
+  completed.constants = constants;
   Completion(completed, table).Run();
+  completed.framework = WithConstants(completed.framework, constants);
   return completed;
 }
 

@@ -8,6 +8,7 @@
 #include "sim/plan/plan.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/row_facts.h"
+#include "tools/validation/step_constants.h"
 
 namespace stagecraft {
 
@@ -17,6 +18,7 @@ struct CompletedRow {
   RowFacts facts;                // what the columns of the row cannot say
   bool megatron_layers = false;  // as in StackDefaults::megatron_layers
   Framework framework;
+  StepConstants constants;  // those of the framework are in it
   bool overlap_param_gather = false;
   bool overlap_p2p = true;
   bool overlap_tensor = false;

@@ -111,7 +111,8 @@ PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model) 
   if (network.family == NetworkFamily::kClassic) {
     throw InputError("the network has no transformer layer");
   }
-  const Cluster cluster = BuildRowCluster(row, completed.defaults_used);
+  const Cluster cluster =
+      WithConstants(BuildRowCluster(row, completed.defaults_used), completed.constants);
   if (row.tp > cluster.device_count() || row.heads % row.tp != 0) {
     throw InputError("tensor parallelism does not fit the GPUs and heads");
   }

@@ -143,13 +143,13 @@ void SetPart(const PredictedPart& part, Prediction& prediction) {
   prediction.spread = part.spread;
 }
 
-void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks,
+void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const PredictionBasis& basis,
                     const CostModel& model, Prediction& prediction) {
   MeasuredRow stated = row;
   const bool is_layer = row.metric_kind == "layer_time";
   // A layer does not depend on the vocabulary; this size of it needs no padding.
   if (is_layer) stated.vocab = kLayerVocabulary * std::clamp<int64_t>(row.tp, 1, kLayerVocabulary);
-  CompletedRow completed = CompleteRow(stated, facts, stacks);
+  CompletedRow completed = CompleteRow(stated, facts, basis.stacks, basis.constants);
   try {
     if (is_layer) {
       SetPart(PredictLayerTime(completed, model), prediction);
@@ -184,7 +184,7 @@ void Refuse(const std::string& reason, Prediction& prediction) {
   prediction.reason = reason;
 }
 
-Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks,
+Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const PredictionBasis& basis,
                        const CostModel& model) {
   Prediction prediction;
   try {
@@ -195,7 +195,7 @@ Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const Stac
     } else if (row.metric_kind.starts_with("collective_")) {
       SetPart(PredictCollective(row, model, prediction.defaults_used), prediction);
     } else {
-      PredictPlanned(row, facts, stacks, model, prediction);
+      PredictPlanned(row, facts, basis, model, prediction);
     }
     CheckValue(row, prediction);
   } catch (const InputError& error) {
@@ -213,7 +213,7 @@ Prediction PredictWith(const MeasuredRow& row, const RowFacts& facts, const Stac
 Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis) {
   std::vector<InferredFacts> inferred;
   const RowFacts facts = basis.facts.Of(row, &inferred);
-  Prediction prediction = PredictWith(row, facts, basis.stacks, basis.model);
+  Prediction prediction = PredictWith(row, facts, basis, basis.model);
   const bool knows_sites = basis.model_without_sites != nullptr;
   if (!knows_sites) {
     std::erase_if(inferred, [](const InferredFacts& known) { return known.of_network_sites; });
@@ -223,7 +223,7 @@ Prediction PredictRow(const MeasuredRow& row, const PredictionBasis& basis) {
   const auto value_of = [&](const RowFacts& known) {
     const bool has_seen = known.network_sites.has_value() || !facts.network_sites.has_value();
     const CostModel& model = has_seen || !knows_sites ? basis.model : *basis.model_without_sites;
-    const Prediction without = PredictWith(row, known, basis.stacks, model);
+    const Prediction without = PredictWith(row, known, basis, model);
     if (without.is_unsound && !prediction.is_unsound) {
       prediction.is_unsound = true;
       Refuse(without.reason, prediction);

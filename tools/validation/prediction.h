@@ -9,6 +9,7 @@
 #include "tools/stacks/stack_table.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/row_facts.h"
+#include "tools/validation/step_constants.h"
 #include "tools/validation/step_metric.h"
 
 namespace stagecraft {
@@ -53,6 +54,7 @@ struct PredictionBasis {
   const CostModel& model;
   // The same model without the curves of facts.NetworkSites(); nullptr if `model` has none.
   const CostModel* model_without_sites = nullptr;
+  StepConstants constants = {};
 };
 
 // A row that cannot be simulated is no exception: the prediction then has no value but a reason.

@@ -40,7 +40,7 @@ double MeanPass(const SimulatedStep& step, Phase phase, int64_t micro_batches) {
 }
 
 double PredictPass(const MeasuredRow& row, Phase phase, const PredictionBasis& basis) {
-  CompletedRow completed = CompleteRow(row, basis.facts.Of(row), basis.stacks);
+  CompletedRow completed = CompleteRow(row, basis.facts.Of(row), basis.stacks, basis.constants);
   const RowPlan job = BuildRowPlan(completed);
   const SimulatedStep step =
       SimulateStep(job.plan, job.network.workload, job.cluster, basis.model, {.unfold = true});

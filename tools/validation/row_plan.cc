@@ -190,7 +190,8 @@ RowPlan BuildRowPlan(CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   const PlanDegrees degrees = RowDegrees(completed);
   RowNetwork network = BuildRowNetwork(completed);
-  Cluster cluster = BuildRowCluster(row, completed.defaults_used);
+  Cluster cluster =
+      WithConstants(BuildRowCluster(row, completed.defaults_used), completed.constants);
   if (cluster.device_count() != row.n_gpus) {
     throw InputError(fmt::format("the row's nodes hold {} GPUs, but it counts {}",
                                  cluster.device_count(), row.n_gpus));

@@ -17,7 +17,8 @@ namespace stagecraft {
 // Replaces what the row does not state by facts and by its stack's defaults. Throws an InputError
 // with the reason if the row cannot be simulated: for an architecture, pipeline schedule or number
 // format that does not exist here, or a size that is neither stated nor known.
-CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks);
+CompletedRow CompleteRow(const MeasuredRow& row, const RowFacts& facts, const StackTable& stacks,
+                         const StepConstants& constants = {});
 
 Recompute RowRecompute(const MeasuredRow& completed);
 

@@ -94,9 +94,10 @@ constexpr const char* kFeatureNames[] = {
 // The sizes of an op as doubles, since they are multiplied.
 struct Problem {
   double batch, m, n, k, traffic, weights, outputs, inputs;
+  double flop_per_clock;  // that the alignment of rows allows a multiprocessor; infinite if aligned
 };
 
-Problem ProblemOf(const Op& op) {
+Problem ProblemOf(const Op& op, const Device& device) {
   const double e = ElementSize(op.dtype);
   // GEMMs of fewer bits write 16-bit results.
   const double out = std::max(e, 2.0);
@@ -115,8 +116,9 @@ Problem ProblemOf(const Op& op) {
   if (op.kind == OpKind::kConvolution) {
     p.traffic = std::max(1.0, static_cast<double>(op.bytes.count()));
     p.inputs = std::max(1.0, p.traffic - p.weights - p.outputs);
-    p.k /= kTensorConvolutionShare;
+    p.k /= device.convolution_share;
   }
+  p.flop_per_clock = AlignedFlopPerClock(op, device);
   return p;
 }
 
@@ -135,7 +137,9 @@ class TensorGemm final : public TabledFamily {
   }
   bool IsDerived(const Op& op) const override {
     const bool is_16_bit = op.dtype == DType::kBf16 || op.dtype == DType::kFp16;
-    return !is_16_bit || op.kind == OpKind::kConvolution || op.batch > 1 || op.kernels > 1;
+    const bool is_aligned = op.alignment == kAlignedBytes;
+    return !is_16_bit || !is_aligned || op.kind == OpKind::kConvolution || op.batch > 1 ||
+           op.kernels > 1;
   }
   double LeastTime(const Op& op, const Device& device, std::span<const double> c) const override {
     return op.Flops().count() / (AtOnceRate(device, op.dtype, c) * c[kRate]);
@@ -159,7 +163,7 @@ class TensorGemm final : public TabledFamily {
 
   double Describe(const Op& op, const Device& device, std::span<const double> c,
                   std::span<float> features) const override {
-    const Problem p = ProblemOf(op);
+    const Problem p = ProblemOf(op, device);
     const Structure s = Evaluate(p, device, op.dtype, c);
     if (!features.empty()) {
       const Problem seen = Clamp(p);
@@ -186,7 +190,7 @@ class TensorGemm final : public TabledFamily {
     const double kiloclock = 1e3 / clock;
     const PoweredClocks clocks = Clocks(device, dtype, c);
     const double flop = FlopPerClock(device, dtype);
-    const double rate = flop * clocks.at_once * c[kRate] / sms;
+    const double rate = std::min(flop * c[kRate] / sms, p.flop_per_clock) * clocks.at_once;
     const double least_step =
         c[kLeastStep] * std::pow(flop / sms / kLeastStepWidth, kLeastStepPower);
     Structure s{};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -40,18 +41,20 @@ enum Column {
   kSoftware,
   kSource,
   kWholeCalls,
+  kAlignment,
 };
 constexpr std::string_view kColumns[] = {
-    "kind",  "gpu",       "time_us", "dtype",    "m",         "n",
-    "k",     "direction", "causal",  "use",      "sequences", "kv_batch",
-    "batch", "bytes",     "kernels", "spread",   "repeats",   "clock_mhz",
-    "watts", "name",      "split",   "software", "source",    "times_whole_calls"};
+    "kind",     "gpu",       "time_us", "dtype",    "m",         "n",
+    "k",        "direction", "causal",  "use",      "sequences", "kv_batch",
+    "batch",    "bytes",     "kernels", "spread",   "repeats",   "clock_mhz",
+    "watts",    "name",      "split",   "software", "source",    "times_whole_calls",
+    "alignment"};
 constexpr int kRequired = kTime + 1;
 // A table of GEMMs has no column for the kind, but needs their sizes.
 constexpr int kRequiredOfGemms = kK + 1 - kGpu;
 constexpr const char* kHeader =
     "kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,gpu,time_us,"
-    "spread,repeats,clock_mhz,watts,name,split,software,source,times_whole_calls\n";
+    "spread,repeats,clock_mhz,watts,name,split,software,source,times_whole_calls,alignment\n";
 
 constexpr OpKind kKinds[] = {OpKind::kGemm,      OpKind::kAttention,   OpKind::kElementwise,
                              OpKind::kOptimizer, OpKind::kConvolution, OpKind::kNorm,
@@ -143,6 +146,13 @@ Op ReadOp(const Row& row, OpKind kind) {
   op.kernels = static_cast<int>(
       Integer(row, kKernels, FewestKernels(op.kind), std::numeric_limits<int>::max(), op.kernels));
   ReadAttention(row, op);
+  if (row.Has(kAlignment)) {
+    op.alignment = static_cast<int>(row.Integer(kAlignment, 1, kAlignedBytes));
+    const bool is_power = std::has_single_bit(static_cast<unsigned>(op.alignment));
+    if (!is_power || (kind != OpKind::kGemm && op.alignment != kAlignedBytes)) {
+      row.Fail(kAlignment, "1, 2, 4, 8 or 16, below 16 for a gemm only");
+    }
+  }
   return op;
 }
 
@@ -238,12 +248,12 @@ std::string SamplesToCsv(std::span<const Sample> samples, const std::string& nam
                    kDirections[static_cast<int>(op.direction)], op.causal,
                    kUses[static_cast<int>(op.use)], op.sequences, op.kv_batch, op.batch, op.m, op.n,
                    op.k, op.bytes.count(), op.kernels);
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{:d}\n", CsvField(sample.gpu),
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{:d},{}\n", CsvField(sample.gpu),
                    Decimal(sample.time.ns(), 3), sample.spread, sample.repeats,
                    Decimal(std::llround(sample.clock_hz), 6),
                    Decimal(std::llround(sample.watts * kMilliwattsPerWatt), 3),
                    CsvField(sample.name), CsvField(sample.split), CsvField(sample.software),
-                   CsvField(sample.source), sample.times_whole_calls);
+                   CsvField(sample.source), sample.times_whole_calls, op.alignment);
   }
   return fmt::to_string(buffer);
 }

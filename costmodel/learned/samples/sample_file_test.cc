@@ -139,6 +139,20 @@ TEST(SampleFileTest, ATableWithoutPowerIsRead) {
   EXPECT_EQ(samples[0].name, "linear");
 }
 
+TEST(SampleFileTest, ATableSaysHowRowsAreAligned) {
+  const std::string header = "kind,gpu,time_us,dtype,m,n,k,alignment\n";
+  const auto read = [&](const std::string& row) { return ParseSamples(header + row, "t.csv"); };
+  const std::vector<Sample> samples =
+      read("gemm,t4-16gb,1,fp16,8,9,16,2\ngemm,t4-16gb,1,fp16,8,9,16,\n").samples;
+  ASSERT_EQ(samples.size(), 2u);
+  EXPECT_EQ(samples[0].op, Op::GemmOfRows(DType::kFp16, 8, 9, 16, 1, {9}));
+  EXPECT_EQ(samples[1].op, Op::Gemm(DType::kFp16, 8, 9, 16));
+  for (const char* alignment : {"3", "32", "0"}) {
+    EXPECT_THROW(read(std::string("gemm,t4-16gb,1,fp16,8,9,16,") + alignment + "\n"), InputError)
+        << alignment;
+  }
+}
+
 TEST(SampleFileTest, ProtosGiveEqualSamplesBack) {
   std::vector<Sample> samples = Samples();
   Fabric fabric;

@@ -1,0 +1,167 @@
+#include "tools/validation/step_fit.h"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+
+#include "costmodel/check.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Fitter {
+ public:
+  explicit Fitter(const ErrorsOfConstants& errors) : errors_of_(errors) {}
+
+  const std::vector<SourceError>& Errors(const StepConstants& constants) {
+    std::vector<double> key;
+    for (const StepConstant& constant : AllStepConstants()) {
+      key.push_back(constants.*constant.value);
+    }
+    auto found = known_.find(key);
+    if (found == known_.end()) found = known_.emplace(key, errors_of_(constants)).first;
+    return found->second;
+  }
+
+  // Returns the constants of least error over all sources but `left_out`, which may be empty.
+  StepConstants Fit(StepConstants constants, const std::string& left_out) {
+    double least = MeanError(constants, left_out);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const StepConstant& constant : AllStepConstants()) {
+        StepConstants best = constants;
+        for (const double candidate : constant.candidates) {
+          StepConstants other = constants;
+          other.*constant.value = candidate;
+          const double error = MeanError(other, left_out);
+          if (error >= least) continue;
+          least = error;
+          best = other;
+          changed = true;
+        }
+        constants = best;
+      }
+    }
+    return constants;
+  }
+
+  int evaluations() const { return static_cast<int>(known_.size()); }
+
+ private:
+  double MeanError(const StepConstants& constants, const std::string& left_out) {
+    double sum = 0;
+    int count = 0;
+    for (const SourceError& error : Errors(constants)) {
+      if (error.source == left_out) continue;
+      sum += error.mape;
+      ++count;
+    }
+    CHECK(count > 0);
+    return sum / count;
+  }
+
+  const ErrorsOfConstants& errors_of_;
+  std::map<std::vector<double>, std::vector<SourceError>> known_;
+};
+
+Json ErrorToJson(const FittedError& error) {
+  return {{"in_use", error.in_use}, {"fitted", error.fitted}, {"left_out", error.left_out}};
+}
+
+Json ConstantsToJson(const StepConstants& constants) {
+  Json json = Json::object();
+  for (const StepConstant& constant : AllStepConstants()) {
+    json[constant.name] = constants.*constant.value;
+  }
+  return json;
+}
+
+}  // namespace
+
+StepFit FitStepConstants(const ErrorsOfConstants& errors) {
+  Fitter fitter(errors);
+  StepFit fit;
+  const std::vector<SourceError> in_use = fitter.Errors(fit.in_use);
+  std::set<std::string> names;
+  for (const SourceError& error : in_use) names.insert(error.source);
+  if (names.size() < 2) {
+    throw InputError(fmt::format(
+        "--fit-constants: got steps of {} tables, want two or more, so that one can be left out",
+        names.size()));
+  }
+  fit.fitted = fitter.Fit(fit.in_use, "");
+  const std::vector<SourceError> fitted = fitter.Errors(fit.fitted);
+  for (size_t i = 0; i < in_use.size(); ++i) {
+    FittedSource source = {in_use[i].work, in_use[i].source, in_use[i].rows, {}, {}};
+    source.without = fitter.Fit(fit.fitted, source.source);
+    source.error = {in_use[i].mape, fitted[i].mape, fitter.Errors(source.without)[i].mape};
+    fit.mean.in_use += source.error.in_use;
+    fit.mean.fitted += source.error.fitted;
+    fit.mean.left_out += source.error.left_out;
+    fit.sources.push_back(std::move(source));
+  }
+  const double count = static_cast<double>(fit.sources.size());
+  for (double* mean : {&fit.mean.in_use, &fit.mean.fitted, &fit.mean.left_out}) *mean /= count;
+  fit.evaluations = fitter.evaluations();
+  return fit;
+}
+
+bool EndsAtBound(const StepConstant& constant, const StepConstants& fitted) {
+  const double value = fitted.*constant.value;
+  return value == constant.candidates.front() || value == constant.candidates.back();
+}
+
+void PrintStepFit(const StepFit& fit, std::ostream& out) {
+  out << fmt::format("{:<20}{:>8}{:>8}  meaning\n", "constant", "in use", "fitted");
+  for (const StepConstant& constant : AllStepConstants()) {
+    out << fmt::format("{:<20}{:>8}{:>8}  {}{}\n", constant.name, fit.in_use.*constant.value,
+                       fit.fitted.*constant.value, constant.meaning,
+                       EndsAtBound(constant, fit.fitted) ? "; ends at a bound" : "");
+  }
+  out << "\nerrors of times in percent, with the constants in use, with those fitted on all "
+         "tables,\n"
+         "and with those fitted without the table, which follow\n\n";
+  const auto line = [&](const std::string& work, const std::string& source, const std::string& rows,
+                        const FittedError& error) {
+    out << fmt::format("{:<36}{:<28}{:>6}{:>8.1f}{:>8.1f}{:>9.1f}", work, source, rows,
+                       error.in_use, error.fitted, error.left_out);
+  };
+  out << fmt::format("{:<36}{:<28}{:>6}{:>8}{:>8}{:>9}  constants\n", "class", "table", "rows",
+                     "in use", "fitted", "left out");
+  for (const FittedSource& source : fit.sources) {
+    line(Name(source.work), source.source, fmt::format("{}", source.rows), source.error);
+    for (const StepConstant& constant : AllStepConstants()) {
+      out << fmt::format(" {:>5}", source.without.*constant.value);
+    }
+    out << '\n';
+  }
+  line("all", "mean over tables", "", fit.mean);
+  out << '\n';
+}
+
+Json StepFitToJson(const StepFit& fit) {
+  Json json;
+  json["in_use"] = ConstantsToJson(fit.in_use);
+  json["fitted"] = ConstantsToJson(fit.fitted);
+  for (const StepConstant& constant : AllStepConstants()) {
+    if (EndsAtBound(constant, fit.fitted)) json["at_bound"].push_back(constant.name);
+  }
+  json["mean"] = ErrorToJson(fit.mean);
+  json["evaluations"] = fit.evaluations;
+  json["sources"] = Json::array();
+  for (const FittedSource& source : fit.sources) {
+    json["sources"].push_back({{"class", Name(source.work)},
+                               {"source", source.source},
+                               {"rows", source.rows},
+                               {"mape", ErrorToJson(source.error)},
+                               {"constants_without", ConstantsToJson(source.without)}});
+  }
+  return json;
+}
+
+}  // namespace stagecraft
