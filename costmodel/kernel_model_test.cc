@@ -89,7 +89,7 @@ TEST(KernelModelTest, NumbersOfFourBitsBringTheirScales) {
 }
 
 TEST(KernelModelTest, ADeviceKnowsWhatConvolutionsReach) {
-  Device device = TestDevice();
+  Device device = RoundDevice();
   const Op op = Op::Convolution(DType::kBf16, 1, 8192, 8192, 8192, Bytes(1));
   const auto seconds = [&] { return PredictKernel(op, device, KernelConstants()).time.seconds(); };
   const double usual = seconds();

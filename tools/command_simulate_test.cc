@@ -54,8 +54,8 @@ TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
             "--transport: got \"pigeon\", want one of ib, roce, efa, slingshot, opa, gvnic, tcp");
   EXPECT_EQ(ErrorOf(RunSimulate, with("--without", "friction")),
             "--without: got \"friction\", want one of board-power, host-launches, "
-            "compute-slowdown, alignment, attention-version, eager-traffic, gradient-sums, late-prefetch, "
-            "broadcasts");
+            "compute-slowdown, alignment, attention-version, eager-traffic, gradient-sums, "
+            "late-prefetch, tensor-gathers, broadcasts");
 }
 
 TEST_F(CommandSimulateTest, WithoutAMechanismAStepIsShorter) {
