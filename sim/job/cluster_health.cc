@@ -85,8 +85,9 @@ const ClusterState& ClusterHealth::state() const {
     } else if (condition.down > 0) {
       VisitDevices(target, [&](int device) { down.push_back(device); });
     } else {
-      VisitDevices(
-          target, [&](int device) { slow.try_emplace(device, 1).first->second *= condition.rate; });
+      VisitDevices(target, [&slow, rate = condition.rate](int device) {
+        slow.try_emplace(device, 1).first->second *= rate;
+      });
     }
   }
   std::sort(down.begin(), down.end());

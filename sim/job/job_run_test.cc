@@ -145,6 +145,7 @@ TEST_F(JobRunTest, AStepIsLostIfALinkIsDownForLongerThanTheTimeout) {
             (Lines{"computing 0+1 until 10", "redone 1+0 until 15", "waiting 1+0 until 17",
                    "waiting 0+0 until 30", "restart 0+0 until 33", "reload 0+0 until 37",
                    "redone 0+1 until 47", "computing 1+1 until 57"}));
+  EXPECT_EQ(history.phases[1].reason, "lost when node0/gpu0 -> node0/nvswitch failed");
   EXPECT_EQ(history.totals.failures, 1);
 }
 

@@ -80,7 +80,11 @@ void SimulatedRun::Break(const ClusterEvent* event) {
   is_broken_ = true;
   is_noticed_ = event == nullptr || event->what == What::kLeave;
   cause_.reset();
-  if (event != nullptr) cause_ = *event;
+  if (event != nullptr) {
+    cause_ = *event;
+  } else if (const auto link = DeadLink()) {
+    cause_ = ClusterEvent{{EventTarget::Kind::kLink, *link}, What::kFail};
+  }
   ++recorder_.totals().failures;
   if (step_ >= high_) recorder_.LoseStep(partial_, partial_slowing_, Reason("lost when "));
   partial_ = partial_slowing_ = spent_ = Duration();
@@ -202,6 +206,14 @@ void SimulatedRun::Run(const ClusterState& state) {
   running_ = state;
   is_pending_ = false;
   is_stale_ = true;
+}
+
+// The first link that is down.
+std::optional<int> SimulatedRun::DeadLink() const {
+  for (const auto& [link, rate] : health_.state().slow_links) {
+    if (rate == 0) return link;
+  }
+  return std::nullopt;
 }
 
 std::string SimulatedRun::Cause() const {

@@ -76,6 +76,7 @@ class SimulatedRun {
   void Regroup();
   void Run(const ClusterState& state);
   std::optional<ClusterEvent> PopTime();
+  std::optional<int> DeadLink() const;
   std::string Cause() const;
   std::string Reason(const char* before) const;
   [[noreturn]] void GiveUp(const std::string& why) const;
