@@ -1,0 +1,156 @@
+#include "sim/job/history_output.h"
+
+#include <fmt/core.h>
+#include <google/protobuf/util/json_util.h>
+
+#include "costmodel/check.h"
+#include "costmodel/enum_to_proto.h"
+#include "costmodel/statistics.h"
+#include "costmodel/units.h"
+
+namespace stagecraft {
+namespace {
+
+// What a cause of lost time is called; its name as a phase, except for slower steps.
+const char* CauseName(PhaseKind cause) {
+  return cause == PhaseKind::kComputing ? "slower steps" : Name(cause);
+}
+
+template <typename Visit>
+void VisitKinds(const Visit& visit) {
+  for (int kind = 0; kind < kPhaseKinds; ++kind) visit(static_cast<PhaseKind>(kind));
+}
+
+// A field of RFC 4180 that is always quoted.
+std::string Quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+template <typename Number>
+RunQuantiles QuantilesOf(const std::vector<RunTotals>& runs, const Number& number) {
+  std::vector<double> values;
+  values.reserve(runs.size());
+  for (const RunTotals& run : runs) values.push_back(number(run));
+  return {Mean(values), InterpolatedQuantile(values, 0.05), InterpolatedQuantile(values, 0.5),
+          InterpolatedQuantile(values, 0.95)};
+}
+
+std::string QuantileLine(const std::string& name, const RunQuantiles& q, double unit) {
+  return fmt::format("{:<28}{:>14.3f}{:>14.3f}{:>14.3f}{:>14.3f}\n", name, q.mean / unit,
+                     q.p5 / unit, q.p50 / unit, q.p95 / unit);
+}
+
+}  // namespace
+
+HistoryProto HistoryToProto(const History& history) {
+  const RunTotals& totals = history.totals;
+  HistoryProto proto;
+  proto.set_devices(totals.devices);
+  proto.set_steps(totals.steps);
+  proto.set_time_ns(totals.time.ns());
+  proto.set_useful_ns(totals.useful.ns());
+  proto.set_goodput(totals.Goodput());
+  proto.set_failures(totals.failures);
+  proto.set_checkpoints(totals.checkpoints);
+  proto.set_steps_redone(totals.steps_redone);
+  VisitKinds([&](PhaseKind cause) {
+    LossProto* loss = proto.add_losses();
+    loss->set_cause(EnumToProto<PhaseProto::Kind>(cause));
+    loss->set_time_ns(totals.Lost(cause).ns());
+    loss->set_gpu_hours(totals.GpuHours(totals.Lost(cause)));
+  });
+  for (const Phase& phase : history.phases) {
+    PhaseProto* out = proto.add_phases();
+    out->set_kind(EnumToProto<PhaseProto::Kind>(phase.kind));
+    out->set_first_step(phase.first_step);
+    out->set_steps(phase.steps);
+    out->set_start_ns(phase.start.ns());
+    out->set_length_ns(phase.length.ns());
+    out->set_step_time_ns(phase.step_time.ns());
+    out->set_working_devices(phase.working_devices);
+    out->set_reason(phase.reason);
+  }
+  return proto;
+}
+
+std::string HistoryText(const History& history) {
+  const RunTotals& totals = history.totals;
+  std::string text =
+      fmt::format("{:>14}  {:<12}{:>12}{:>9}{:>14}{:>12}{:>9}  {}\n", "start s", "phase",
+                  "first step", "steps", "length s", "step ms", "devices", "reason");
+  for (const Phase& phase : history.phases) {
+    const std::string step =
+        phase.step_time > Duration() ? fmt::format("{:.3f}", phase.step_time.ms()) : "-";
+    std::string line =
+        fmt::format("{:>14.3f}  {:<12}{:>12}{:>9}{:>14.3f}{:>12}{:>9}  {}", phase.start.seconds(),
+                    Name(phase.kind), phase.first_step, phase.steps, phase.length.seconds(), step,
+                    phase.working_devices, phase.reason);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  text += fmt::format(
+      "{} steps in {:.3f} h on {} devices: goodput {:.2f} %, {} failures, {} checkpoints, "
+      "{} steps redone\n",
+      totals.steps, totals.time.seconds() / 3600, totals.devices, 100 * totals.Goodput(),
+      totals.failures, totals.checkpoints, totals.steps_redone);
+  VisitKinds([&](PhaseKind cause) {
+    const Duration lost = totals.Lost(cause);
+    if (lost == Duration()) return;
+    text += fmt::format("lost to {:<14}{:>14.3f} GPU-hours{:>8.2f} %\n", CauseName(cause),
+                        totals.GpuHours(lost), 100 * lost.seconds() / totals.time.seconds());
+  });
+  return text;
+}
+
+std::string HistoryCsv(const History& history) {
+  std::string csv =
+      "phase,first_step,steps,start_ns,length_ns,step_time_ns,working_devices,reason\n";
+  for (const Phase& phase : history.phases) {
+    csv += fmt::format("{},{},{},{},{},{},{},{}\n", Name(phase.kind), phase.first_step, phase.steps,
+                       phase.start.ns(), phase.length.ns(), phase.step_time.ns(),
+                       phase.working_devices, Quoted(phase.reason));
+  }
+  return csv;
+}
+
+std::string HistoryJson(const History& history) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.add_whitespace = true;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  CHECK(google::protobuf::util::MessageToJsonString(HistoryToProto(history), &json, options).ok());
+  return json;
+}
+
+RunsSummary Summarise(const std::vector<RunTotals>& runs) {
+  RunsSummary summary;
+  summary.runs = static_cast<int>(runs.size());
+  summary.time_s = QuantilesOf(runs, [](const RunTotals& run) { return run.time.seconds(); });
+  summary.goodput = QuantilesOf(runs, [](const RunTotals& run) { return run.Goodput(); });
+  summary.failures =
+      QuantilesOf(runs, [](const RunTotals& run) { return static_cast<double>(run.failures); });
+  VisitKinds([&](PhaseKind cause) {
+    summary.lost_gpu_hours[static_cast<size_t>(cause)] =
+        QuantilesOf(runs, [cause](const RunTotals& run) { return run.GpuHours(run.Lost(cause)); });
+  });
+  return summary;
+}
+
+std::string RunsText(const RunsSummary& summary) {
+  std::string text =
+      fmt::format("{:<28}{:>14}{:>14}{:>14}{:>14}\n", fmt::format("{} histories", summary.runs),
+                  "mean", "5 %", "median", "95 %");
+  text += QuantileLine("time to finish, h", summary.time_s, 3600);
+  text += QuantileLine("goodput, %", summary.goodput, 0.01);
+  text += QuantileLine("failures", summary.failures, 1);
+  VisitKinds([&](PhaseKind cause) {
+    const RunQuantiles& lost = summary.lost_gpu_hours[static_cast<size_t>(cause)];
+    if (lost.mean == 0) return;
+    text += QuantileLine(fmt::format("GPU-h lost to {}", CauseName(cause)), lost, 1);
+  });
+  return text;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,40 @@
+// Histories as text, CSV and JSON, and what many of them have in common.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "proto/history.pb.h"
+#include "sim/job/history.h"
+
+namespace stagecraft {
+
+HistoryProto HistoryToProto(const History& history);
+
+// A line for each phase, then the totals and what was lost by cause.
+std::string HistoryText(const History& history);
+// A header and a line for each phase; times in ns.
+std::string HistoryCsv(const History& history);
+// A HistoryProto, which readers of JSON files accept.
+std::string HistoryJson(const History& history);
+
+// Quantiles of one number over many histories (interpolated), and its mean.
+struct RunQuantiles {
+  double mean = 0;
+  double p5 = 0;
+  double p50 = 0;
+  double p95 = 0;
+};
+struct RunsSummary {
+  int runs = 0;
+  RunQuantiles time_s;
+  RunQuantiles goodput;
+  RunQuantiles failures;
+  std::array<RunQuantiles, kPhaseKinds> lost_gpu_hours;  // by cause, as RunTotals::lost
+};
+// Precondition: at least one.
+RunsSummary Summarise(const std::vector<RunTotals>& runs);
+std::string RunsText(const RunsSummary& summary);
+
+}  // namespace stagecraft

@@ -1,0 +1,111 @@
+#include "sim/job/history_output.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "costmodel/csv_records.h"
+#include "costmodel/enum_testing.h"
+#include "costmodel/proto_file.h"
+#include "costmodel/random.h"
+#include "proto/job_events.pb.h"
+#include "sim/job/drawn_events.h"
+#include "sim/job/job_run.h"
+#include "sim/job/job_testing.h"
+
+namespace stagecraft {
+namespace {
+
+class HistoryOutputTest : public testing::Test {
+ protected:
+  HistoryOutputTest() {
+    RunSpec spec = SmallRun(cluster_, 4);
+    spec.events = {Fails(37, DeviceNumber(1)), Recovers(41, DeviceNumber(1))};
+    history_ = SimulateRun(spec, Random(1));
+  }
+
+  const Cluster cluster_ = SwitchedNodes(2);
+  History history_;
+};
+
+TEST_F(HistoryOutputTest, TextListsPhasesAndLosses) {
+  EXPECT_EQ(HistoryText(history_),
+            "       start s  phase         first step    steps      length s     step ms  devices  "
+            "reason\n"
+            "         0.000  computing              0        3        30.000   10000.000       16\n"
+            "        30.000  checkpoint             3        0         5.000           -       16\n"
+            "        35.000  redone                 3        0         2.000   10000.000       16  "
+            "lost when node0/gpu1 failed\n"
+            "        37.000  detection              3        0         2.000           -       15  "
+            "node0/gpu1 failed\n"
+            "        39.000  waiting                3        0         2.000           -       15  "
+            "node0/gpu1 failed\n"
+            "        41.000  restart                3        0         3.000           -       16  "
+            "after: node0/gpu1 failed\n"
+            "        44.000  reload                 3        0         4.000           -       16  "
+            "after: node0/gpu1 failed\n"
+            "        48.000  computing              3        1        10.000   10000.000       16\n"
+            "        58.000  checkpoint             4        0         5.000           -       16\n"
+            "4 steps in 0.018 h on 16 devices: goodput 63.49 %, 1 failures, 2 checkpoints, 0 steps "
+            "redone\n"
+            "lost to checkpoint             0.044 GPU-hours   15.87 %\n"
+            "lost to detection              0.009 GPU-hours    3.17 %\n"
+            "lost to waiting                0.009 GPU-hours    3.17 %\n"
+            "lost to restart                0.013 GPU-hours    4.76 %\n"
+            "lost to reload                 0.018 GPU-hours    6.35 %\n"
+            "lost to redone                 0.009 GPU-hours    3.17 %\n");
+}
+
+TEST_F(HistoryOutputTest, CsvHasALineForEachPhase) {
+  history_.phases[2].reason = "a \"b\", c";
+  const std::string csv = HistoryCsv(history_);
+  CsvRecords records(csv, "h.csv");
+  ASSERT_TRUE(records.Next());
+  EXPECT_EQ(records.fields().size(), 8u);
+  for (size_t i = 0; i < history_.phases.size(); ++i) ASSERT_TRUE(records.Next());
+  EXPECT_EQ(csv.find("redone,3,0,35000000000,2000000000,10000000000,16,\"a \"\"b\"\", c\"\n") !=
+                std::string::npos,
+            true);
+  EXPECT_FALSE(records.Next());
+}
+
+TEST_F(HistoryOutputTest, JsonIsReadBack) {
+  HistoryProto read;
+  ParseProtoText(HistoryJson(history_), "h.json", ".json", &read);
+  EXPECT_EQ(read.SerializeAsString(), HistoryToProto(history_).SerializeAsString());
+  EXPECT_EQ(read.phases_size(), 9);
+  EXPECT_EQ(read.time_ns(), history_.totals.time.ns());
+}
+
+TEST_F(HistoryOutputTest, SummariesHaveQuantiles) {
+  std::vector<RunTotals> runs;
+  for (int i = 0; i <= 100; ++i) {
+    RunTotals run;
+    run.devices = 4;
+    run.time = Seconds(3600 * (i + 1));
+    run.useful = Seconds(3600);
+    run.failures = i;
+    run.lost[static_cast<int>(PhaseKind::kWaiting)] = Seconds(3600 * i);
+    runs.push_back(run);
+  }
+  const RunsSummary summary = Summarise(runs);
+  EXPECT_DOUBLE_EQ(summary.time_s.p5, 6 * 3600.0);
+  EXPECT_DOUBLE_EQ(summary.failures.mean, 50);
+  EXPECT_DOUBLE_EQ(summary.lost_gpu_hours[static_cast<int>(PhaseKind::kWaiting)].p95, 4 * 95.0);
+  EXPECT_EQ(
+      RunsText(summary),
+      "101 histories                         mean           5 %        median          95 %\n"
+      "time to finish, h                   51.000         6.000        51.000        96.000\n"
+      "goodput, %                           5.146         1.042         1.961        16.667\n"
+      "failures                            50.000         5.000        50.000        95.000\n"
+      "GPU-h lost to waiting              200.000        20.000       200.000       380.000\n");
+}
+
+TEST(JobEnumTwinsTest, EnumsAreNumberedAsTheirProtos) {
+  ExpectTwins<PhaseKind, PhaseProto::Kind>();
+  ExpectTwins<ClusterEvent::What, ClusterEventProto::What>();
+  ExpectTwins<EventRates::RepairTime, EventRatesProto::RepairTime>();
+}
+
+}  // namespace
+}  // namespace stagecraft
