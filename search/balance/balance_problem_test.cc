@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "costmodel/error_of.h"
+#include "costmodel/units.h"
 
 namespace stagecraft {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
+#include "costmodel/units.h"
 #include "search/balance/drawn_balance.h"
 
 namespace stagecraft {

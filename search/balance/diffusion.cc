@@ -41,8 +41,8 @@ int64_t RunInOrder(std::vector<DiffusionActor>& actors) {
   int64_t rounds = 0;
   for (; actors[0].phase() != ActorPhase::kDone; ++rounds) {
     for (size_t stage = 0; stage < count; ++stage) {
-      if (stage > 0) to_left[stage] = actors[stage].ToLeft();
-      if (stage + 1 < count) to_right[stage] = actors[stage].ToRight();
+      if (stage > 0) actors[stage].TellLeft(to_left[stage]);
+      if (stage + 1 < count) actors[stage].TellRight(to_right[stage]);
     }
     for (size_t stage = 0; stage < count; ++stage) {
       actors[stage].EndRound(stage > 0 ? &to_right[stage - 1] : nullptr,
@@ -90,9 +90,13 @@ class DrawnDelivery {
 
   void Send(size_t stage) {
     const int64_t round = boxes_[stage].round;
-    if (stage > 0) under_way_.push_back({stage - 1, true, round, actors_[stage].ToLeft()});
+    if (stage > 0) {
+      under_way_.push_back({stage - 1, true, round, {}});
+      actors_[stage].TellLeft(under_way_.back().message);
+    }
     if (stage + 1 < actors_.size()) {
-      under_way_.push_back({stage + 1, false, round, actors_[stage].ToRight()});
+      under_way_.push_back({stage + 1, false, round, {}});
+      actors_[stage].TellRight(under_way_.back().message);
     }
   }
 

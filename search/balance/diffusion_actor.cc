@@ -27,7 +27,6 @@ DiffusionActor::DiffusionActor(bool has_left, bool has_right, double speed, int6
   AddUp();
   if (!has_left_) {
     before_ = {load_, speed_, speed_, 1};
-    knows_before_ = true;
   }
 }
 
@@ -58,31 +57,23 @@ void DiffusionActor::AddUp() {
   }
 }
 
-ActorMessage DiffusionActor::Tell(const ActorLayer& edge) const {
-  ActorMessage message;
-  message.load = load_;
-  message.speed = speed_;
-  message.edge = edge;
-  message.room = limit_bytes_ - bytes_;
+void DiffusionActor::Tell(const StageSums& known, ActorMessage& message) const {
+  message.sums = phase_ == ActorPhase::kSum ? known : StageSums{load_, speed_, speed_, 1};
   message.layers = layers();
   message.calm = calm_;
-  return message;
+  message.room = limit_bytes_ - bytes_;
 }
 
-ActorMessage DiffusionActor::ToLeft() const {
-  ActorMessage message = Tell(layers_.front());
+void DiffusionActor::TellLeft(ActorMessage& message) const {
+  Tell(all_, message);
+  message.edge = layers_.front();
   message.next_load = next_left_;
-  message.sums = all_;
-  message.has_sums = all_.stages > 0;
-  return message;
 }
 
-ActorMessage DiffusionActor::ToRight() const {
-  ActorMessage message = Tell(layers_.back());
+void DiffusionActor::TellRight(ActorMessage& message) const {
+  Tell(before_, message);
+  message.edge = layers_.back();
   message.next_load = next_right_;
-  message.sums = before_;
-  message.has_sums = knows_before_;
-  return message;
 }
 
 void DiffusionActor::EndRound(const ActorMessage* left, const ActorMessage* right) {
@@ -110,16 +101,15 @@ void DiffusionActor::Enter(ActorPhase phase) {
 }
 
 void DiffusionActor::AddSums(const ActorMessage* left, const ActorMessage* right) {
-  if (!knows_before_ && left->has_sums) {
+  if (before_.stages == 0 && left->sums.stages > 0) {
     before_ = left->sums;
     before_.load += load_;
     before_.speed += speed_;
     before_.least_speed = std::min(before_.least_speed, speed_);
     ++before_.stages;
-    knows_before_ = true;
   }
-  if (!has_right_ && knows_before_) all_ = before_;
-  if (has_right_ && right->has_sums) all_ = right->sums;
+  if (!has_right_) all_ = before_;
+  if (has_right_) all_ = right->sums;
   ++round_;
   if (all_.stages == 0 || round_ < 2 * (all_.stages - 1)) return;
   stage_ = before_.stages - 1;
@@ -128,8 +118,8 @@ void DiffusionActor::AddSums(const ActorMessage* left, const ActorMessage* right
 }
 
 void DiffusionActor::AddFlows(const ActorMessage* left, const ActorMessage* right) {
-  const double in = has_left_ ? Flow(left->load, left->speed, load_, speed_) : 0;
-  const double out = has_right_ ? Flow(load_, speed_, right->load, right->speed) : 0;
+  const double in = has_left_ ? Flow(left->sums.load, left->sums.speed, load_, speed_) : 0;
+  const double out = has_right_ ? Flow(load_, speed_, right->sums.load, right->sums.speed) : 0;
   load_ += in - out;
   flow_from_left_ += in;
   flow_to_right_ += out;
@@ -195,8 +185,8 @@ void DiffusionActor::MoveLayer(const ActorMessage* left, const ActorMessage* rig
     const ActorLayer edge = is_right ? layers_.back() : layers_.front();
     const Side own{load_,      speed_,  is_right ? next_right_ : next_left_, limit_bytes_ - bytes_,
                    edge.bytes, layers()};
-    const Side their{other->load, other->speed,      other->next_load,
-                     other->room, other->edge.bytes, other->layers};
+    const Side their{other->sums.load, other->sums.speed, other->next_load,
+                     other->room,      other->edge.bytes, other->layers};
     double& flow = is_right ? flow_to_right_ : flow_from_left_;
     crossing = is_right ? Crossing(own, their, flow) : Crossing(their, own, flow);
     if (crossing != 0) {

@@ -14,7 +14,7 @@ struct ActorLayer {
   int64_t bytes = 0;  // held by the stage that has it
 };
 
-// Sums over stages.
+// Sums over neighbouring stages, or of one.
 struct StageSums {
   double load = 0;
   double speed = 0;
@@ -24,23 +24,21 @@ struct StageSums {
 
 // What an actor tells a neighbour in a round.
 struct ActorMessage {
-  StageSums sums;         // the first phase: see `has_sums`
-  bool has_sums = false;  // whether they are known: to the right, of all stages so far; to the
-                          // left, of all stages
-  double load = 0;        // of the stage
-  double speed = 0;       // of the stage
-  ActorLayer edge;        // the layer nearest to the receiver
-  double next_load = 0;   // of the layer nearest to the receiver whose load is not 0
-  int64_t room = 0;       // bytes that the stage could take
-  int layers = 0;         // of the stage
-  int calm = 0;           // for how many rounds the sender has heard of nothing that happened
+  // Of the sender; but in kSum, to the right, of all stages up to the sender, and to the left, of
+  // all stages. No stages: not yet known.
+  StageSums sums;
+  int layers = 0;        // of the sender
+  int calm = 0;          // for how many rounds the sender has heard of nothing that happened
+  ActorLayer edge;       // the layer nearest to the receiver
+  double next_load = 0;  // of the layer nearest to the receiver whose load is not 0
+  int64_t room = 0;      // bytes that the sender could take
 };
 
 enum class ActorPhase { kSum, kFlow, kPlace, kExchange, kDone };
 
-// Actors work in rounds: each sends a message to each neighbour, and goes on when it has one from
-// each. A round later than all others can only be the neighbours' next. Four phases follow each
-// other; every actor changes them after the same round:
+// Actors work in rounds: each sends a message to each neighbour, and goes on when it has one of the
+// same round from each. So it is never more than one round ahead of a neighbour. Four phases follow
+// each other; every actor enters them after the same round:
 //
 // - kSum: the sums over all stages pass along the path and back, in 2 (stages - 1) rounds.
 // - kFlow: first-order diffusion (Cybenko 1989; for unequal speeds Elsässer, Monien and Preis
@@ -76,9 +74,9 @@ class DiffusionActor {
   int64_t flow_rounds() const { return flow_rounds_; }
   bool has_settled() const { return has_settled_; }
 
-  // Returns this round's message.
-  ActorMessage ToLeft() const;
-  ActorMessage ToRight() const;
+  // Write this round's messages.
+  void TellLeft(ActorMessage& message) const;
+  void TellRight(ActorMessage& message) const;
   // Ends the round with the neighbours' messages; null where there is no neighbour.
   void EndRound(const ActorMessage* left, const ActorMessage* right);
 
@@ -101,7 +99,7 @@ class DiffusionActor {
     int layers;
   };
 
-  ActorMessage Tell(const ActorLayer& edge) const;
+  void Tell(const StageSums& known, ActorMessage& message) const;
   void AddSums(const ActorMessage* left, const ActorMessage* right);
   void AddFlows(const ActorMessage* left, const ActorMessage* right);
   void MoveLayer(const ActorMessage* left, const ActorMessage* right);
@@ -129,9 +127,8 @@ class DiffusionActor {
   bool was_calm_ = false;   // in the last round
   bool was_still_ = false;  // no layer crossed in the last round
   int stage_ = 0;
-  bool knows_before_ = false;
-  StageSums before_;  // of the stages up to this one
-  StageSums all_;     // stages == 0: not yet known
+  StageSums before_;  // of the stages up to this one; no stages: not yet known
+  StageSums all_;     // likewise
   double most_flow_ = 0;
   double flow_from_left_ = 0, flow_to_right_ = 0;  // in all, less the layers that crossed
   int64_t flow_rounds_ = 0;

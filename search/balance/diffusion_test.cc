@@ -10,6 +10,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
+#include "costmodel/units.h"
 #include "search/balance/drawn_balance.h"
 
 namespace stagecraft {
@@ -27,9 +28,11 @@ TEST(DiffusionTest, ALayerGoesToTheNeighbourWithLess) {
   EXPECT_EQ(result.messages, 2 * result.rounds);
 }
 
-// Loads 6 and 2 differ by 4, a third of that after each round, and must differ by less than
-// 0.1 % / 2 of 4: 4 / 3^7 < 0.002. There are 2 rounds of sums, and 2 for learning that flows have
-// settled. One layer crosses in the first of 5 further rounds; 4 show that no exchange helps.
+// Loads 6 and 2 differ by 4, by a third of that after each round, and must differ by less than
+// 0.1 % / 2 of their average: 4 / 3^7 < 0.002. Before that, there are 2 rounds of sums; after it, 2
+// until both know that nothing flows. A layer crosses in the first of 4 rounds, and in 3 rounds no
+// exchange helps: both know that when, for as many rounds as there are stages, neither this round
+// nor the one before saw a crossing.
 TEST(DiffusionTest, RoundsAreCountedInAllPhases) {
   const BalanceProblem problem{.loads = {3, 3, 1, 1}, .speeds = {1, 1}};
   const DiffusionResult result = Diffuse(problem, {2, 2});

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/units.h"
 
 namespace stagecraft {
 namespace {

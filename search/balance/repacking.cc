@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/units.h"
 #include "search/balance/layer_partition.h"
 
 namespace stagecraft {
