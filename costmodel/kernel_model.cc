@@ -48,9 +48,12 @@ double GemmComputeSeconds(const Op& op, const Device& device, const KernelConsta
                            constants.split.seconds()};
   const bool gathers = op.kind == OpKind::kConvolution && !on_fp32_units;
   const double share = gathers ? device.convolution_share : 1;
-  const double rate =
-      std::min(share * SustainedRate(op, device),
-               AlignedFlopPerClock(op, device) * device.boost_clock_hz * device.multiprocessors);
+  double rate = share * SustainedRate(op, device);
+  // A device without a clock keeps its rates.
+  if (op.alignment < kAlignedBytes && device.boost_clock_hz > 0) {
+    rate = std::min(
+        rate, AlignedFlopPerClock(op, device) * device.boost_clock_hz * device.multiprocessors);
+  }
   return TiledSeconds(ProductOf(op), costs, rate, device.multiprocessors);
 }
 

@@ -1,0 +1,174 @@
+#include "search/balance/diffusion.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/random.h"
+#include "search/balance/diffusion_actor.h"
+#include "search/balance/path_flow.h"
+
+namespace stagecraft {
+namespace {
+
+std::vector<DiffusionActor> MakeActors(const BalanceProblem& problem, const Division& present) {
+  std::vector<DiffusionActor> actors;
+  actors.reserve(problem.stages());
+  int layer = 0;
+  for (int stage = 0; stage < problem.stages(); ++stage) {
+    std::deque<ActorLayer> layers;
+    for (int n = 0; n < present[stage]; ++n, ++layer) {
+      const int64_t bytes = problem.layer_memory.empty() ? 0 : problem.layer_memory[layer].count();
+      layers.push_back({problem.loads[layer], bytes});
+    }
+    const int64_t limit = problem.stage_limits.empty() ? std::numeric_limits<int64_t>::max()
+                                                       : problem.stage_limits[stage].count();
+    actors.emplace_back(stage > 0, stage + 1 < problem.stages(), problem.speeds[stage], limit,
+                        std::move(layers));
+  }
+  return actors;
+}
+
+// Delivers all messages of a round before the next round. Returns the number of rounds.
+int64_t RunInOrder(std::vector<DiffusionActor>& actors) {
+  const size_t count = actors.size();
+  std::vector<ActorMessage> to_left(count), to_right(count);
+  int64_t rounds = 0;
+  for (; actors[0].phase() != ActorPhase::kDone; ++rounds) {
+    for (size_t stage = 0; stage < count; ++stage) {
+      if (stage > 0) actors[stage].TellLeft(to_left[stage]);
+      if (stage + 1 < count) actors[stage].TellRight(to_right[stage]);
+    }
+    for (size_t stage = 0; stage < count; ++stage) {
+      actors[stage].EndRound(stage > 0 ? &to_right[stage - 1] : nullptr,
+                             stage + 1 < count ? &to_left[stage + 1] : nullptr);
+    }
+  }
+  return rounds;
+}
+
+// Delivers messages in an order that is drawn from all that are under way.
+class DrawnDelivery {
+ public:
+  DrawnDelivery(std::vector<DiffusionActor>& actors, uint64_t seed)
+      : actors_(actors), boxes_(actors.size()), random_(seed) {}
+
+  // Returns the number of rounds.
+  int64_t Run() {
+    for (size_t stage = 0; stage < actors_.size(); ++stage) Send(stage);
+    while (!under_way_.empty()) {
+      const auto last = static_cast<int64_t>(under_way_.size()) - 1;
+      std::swap(under_way_[random_.Integer(0, last)], under_way_.back());
+      const Envelope envelope = under_way_.back();
+      under_way_.pop_back();
+      Mailbox& box = boxes_[envelope.to];
+      box.slots[envelope.round % 2][envelope.is_from_right ? 1 : 0] = envelope.message;
+      while (HasAll(envelope.to)) EndRound(envelope.to);
+    }
+    for (const Mailbox& box : boxes_) CHECK(box.round == boxes_[0].round);
+    return boxes_[0].round;
+  }
+
+ private:
+  using Slots = std::array<std::optional<ActorMessage>, 2>;  // from the left, from the right
+  // The messages of this round and, from a neighbour that is ahead, of the next.
+  struct Mailbox {
+    int64_t round = 0;
+    std::array<Slots, 2> slots;  // of even rounds, of odd rounds
+  };
+  struct Envelope {
+    size_t to;
+    bool is_from_right;
+    int64_t round;
+    ActorMessage message;
+  };
+
+  void Send(size_t stage) {
+    const int64_t round = boxes_[stage].round;
+    if (stage > 0) {
+      under_way_.push_back({stage - 1, true, round, {}});
+      actors_[stage].TellLeft(under_way_.back().message);
+    }
+    if (stage + 1 < actors_.size()) {
+      under_way_.push_back({stage + 1, false, round, {}});
+      actors_[stage].TellRight(under_way_.back().message);
+    }
+  }
+
+  bool HasAll(size_t stage) const {
+    const Slots& slots = boxes_[stage].slots[boxes_[stage].round % 2];
+    return actors_[stage].phase() != ActorPhase::kDone && (stage == 0 || slots[0].has_value()) &&
+           (stage + 1 == actors_.size() || slots[1].has_value());
+  }
+
+  void EndRound(size_t stage) {
+    Mailbox& box = boxes_[stage];
+    Slots& slots = box.slots[box.round % 2];
+    actors_[stage].EndRound(slots[0] ? &*slots[0] : nullptr, slots[1] ? &*slots[1] : nullptr);
+    slots = {};
+    ++box.round;
+    if (actors_[stage].phase() != ActorPhase::kDone) Send(stage);
+  }
+
+  std::vector<DiffusionActor>& actors_;
+  std::vector<Mailbox> boxes_;
+  std::vector<Envelope> under_way_;
+  Random random_;
+};
+
+bool HasEqualSpeeds(const BalanceProblem& problem) {
+  return std::all_of(problem.speeds.begin(), problem.speeds.end(),
+                     [&](double speed) { return speed == problem.speeds[0]; });
+}
+
+// Lets the actors begin where the flows are known. Adds what they would have spent until then.
+void SkipFlow(const BalanceProblem& problem, const Division& present,
+              std::vector<DiffusionActor>& actors, DiffusionResult& result) {
+  const int stages = problem.stages();
+  std::vector<double> loads = StageLoads(problem, present);
+  for (double& load : loads) load *= problem.speeds[0];
+  const PathFlow path = FlowOnPath(loads);
+  for (int stage = 0; stage < stages; ++stage) {
+    actors[stage].StartPlacing(stage, stages, stage == 0 ? 0 : path.flows[stage - 1],
+                               stage + 1 == stages ? 0 : path.flows[stage]);
+  }
+  result.flow_rounds = path.rounds;
+  result.rounds = 2 * (stages - 1) + path.rounds + stages;
+}
+
+}  // namespace
+
+DiffusionResult Diffuse(const BalanceProblem& problem, const Division& present,
+                        const DiffusionOptions& options) {
+  CheckBalanceProblem(problem);
+  CheckDivision(problem, present);
+  DiffusionResult result;
+  if (problem.stages() == 1) {
+    result.division = present;
+    return result;
+  }
+  std::vector<DiffusionActor> actors = MakeActors(problem, present);
+  const bool skips_flow = problem.stages() > options.most_flow_actors && HasEqualSpeeds(problem);
+  if (skips_flow) SkipFlow(problem, present, actors, result);
+  result.rounds += options.delivery_seed ? DrawnDelivery(actors, *options.delivery_seed).Run()
+                                         : RunInOrder(actors);
+  if (!skips_flow) {
+    result.flow_rounds = actors[0].flow_rounds();
+    result.has_settled = actors[0].has_settled();
+  }
+  result.messages = 2 * (problem.stages() - 1) * result.rounds;
+  for (const DiffusionActor& actor : actors) result.division.push_back(actor.layers());
+  return result;
+}
+
+int64_t LevelRounds(int stages) {
+  const double eigenvalue = 1 - 2.0 / 3 * (1 - std::cos(std::numbers::pi / stages));
+  return std::llround(std::ceil(std::log(1000.0 * stages) / -std::log(eigenvalue)));
+}
+
+}  // namespace stagecraft
