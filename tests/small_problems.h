@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "costmodel/analytical_model.h"
+#include "costmodel/device.h"
 #include "costmodel/random.h"
 #include "search/problem.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/cluster/test_nodes.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/workload/networks/decoder.h"
 
 namespace stagecraft {

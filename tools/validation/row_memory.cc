@@ -1,7 +1,5 @@
 #include "tools/validation/row_memory.h"
 
-#include "tools/stacks/stack_table.h"
-
 namespace stagecraft {
 namespace {
 
@@ -10,11 +8,6 @@ namespace {
 constexpr Bytes kDeterministicBlasWorkspace(8 * 4096 << 10);
 
 }  // namespace
-
-FrameworkMemory StackFramework(const std::string& stack) {
-  const StackDefaults* const known = StackTable::Embedded().Find(stack);
-  return known == nullptr ? FrameworkMemory() : known->memory;
-}
 
 FrameworkMemory RowFramework(const CompletedRow& completed) {
   FrameworkMemory framework = completed.memory;
