@@ -7,10 +7,12 @@
 #include <vector>
 
 #include "costmodel/analytical_model.h"
+#include "costmodel/device.h"
 #include "costmodel/random.h"
 #include "search/problem.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/cluster/test_nodes.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/workload/networks/decoder.h"
 
 namespace stagecraft {
@@ -27,8 +29,8 @@ struct SmallProblem {
   }
 };
 
-// `memory` is the memory of a GPU, over what one GPU needs for all weights and states and a GB
-// more.
+// `memory` is the memory of a GPU beside its context and the buffers of one communicator, over what
+// one GPU needs for all weights and states and a GB more.
 inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memory) {
   DecoderConfig config = DecoderOfFamily("llama");
   config.layers = 2 * static_cast<int>(random.Integer(1, 4));
@@ -45,7 +47,9 @@ inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memo
   const Cluster catalogued = ParseCluster(gpu + ":" + std::to_string(nodes) + "x8");
   Cluster::NodeGroup group = catalogued.groups()[0];
   const double states = 18.0 * static_cast<double>(workload.Parameters());
-  group.type.device.memory = ContextMemory() + Bytes(static_cast<int64_t>(memory * (states + 1e9)));
+  Device& device = group.type.device;
+  device.memory = ContextMemory() + NcclBuffers(1, device.generation) +
+                  Bytes(static_cast<int64_t>(memory * (states + 1e9)));
   PlanDegrees given;
   given.global_batch = 16 << random.Integer(0, 2);
   given.sequence = 1024;

@@ -26,7 +26,6 @@
 #include "tools/report/step_report.h"
 #include "tools/trace/trace_file.h"
 #include "tools/trace/trace_view.h"
-#include "tools/validation/row_memory.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
@@ -95,7 +94,7 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   input.title = job.workload.name + " on " + job.cluster.name();
   for (const auto& changes :
        MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule, step.timeline,
-                      StackFramework(job.stack), CurveDetail::kOperators)) {
+                      job.memory, CurveDetail::kOperators)) {
     TraceInput::MemoryCurve curve;
     for (const MemoryChange& change : changes) curve.push_back({change.time, change.used});
     input.memory.push_back(std::move(curve));
@@ -110,7 +109,7 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
 TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
   TimelineRecord record;
   for (const auto& changes : MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule,
-                                            step.timeline, StackFramework(job.stack))) {
+                                            step.timeline, job.memory)) {
     Bytes& peak = record.peak_memory.emplace_back();
     for (const MemoryChange& change : changes) peak = std::max(peak, change.used);
   }
@@ -177,7 +176,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const SimulatedStep step = SimulateStep(
       job.plan, job.workload, job.cluster, *model,
-      {.unfold = outputs.unfold, .network = job.network, .framework = StackFramework(job.stack)});
+      {.unfold = outputs.unfold, .network = job.network, .framework = job.memory});
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
   for (std::string& note : cost_model.NotesOnNetworks(job.cluster)) {
     job.warnings.push_back(std::move(note));

@@ -40,6 +40,26 @@ TEST_F(CommandSimulateTest, LeastRecomputationIsTheFirstThatFits) {
             std::string::npos);
 }
 
+// 40 samples fill 60 % of an H100, 68 fill 98 %.
+TEST_F(CommandSimulateTest, ANearlyFullStageIsNoted) {
+  const auto flags = [](const char* micro_batch) {
+    return Args{"--micro-batch", micro_batch, "--global-batch", "5440"};
+  };
+  const char* const kNote = "\nnote: stage 0 fills more than 95 % of its memory: ";
+  EXPECT_EQ(Text(flags("40")).find(kNote), std::string::npos);
+  EXPECT_NE(Text(flags("68")).find(kNote), std::string::npos);
+  Args with_json = flags("68");
+  with_json.push_back("--json");
+  const auto step = nlohmann::json::parse(Text(with_json));
+  EXPECT_EQ(step["crowded_stages"], nlohmann::json({0}));
+  const auto& memory = step["memory"][0];
+  EXPECT_GE(memory["reserved"], memory["allocated"]);
+  EXPECT_NEAR(memory["outside_allocator"].get<double>(),
+              memory["peak"].get<double>() - memory["reserved"].get<double>(), 1e-9);
+  with_json[1] = "40";
+  EXPECT_EQ(nlohmann::json::parse(Text(with_json))["crowded_stages"], nlohmann::json::array());
+}
+
 TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
   const Args job = {"--model", "gpt2-medium", "--cluster",      "h100-sxm:2x8",
                     "--seq",   "1024",        "--global-batch", "16"};

@@ -8,6 +8,24 @@
 namespace stagecraft {
 namespace {
 
+PassSummary Summarize(const PassTensors& pass, bool makes_gradients) {
+  PassSummary summary;
+  int64_t activation = 0;
+  int64_t& gradient = summary.net_gradient;
+  for (const TensorEvent& event : pass.events) {
+    if (event.role == TensorRole::kGradient && !makes_gradients) continue;
+    summary.net += event.change;
+    if (event.role == TensorRole::kActivation) activation += event.change;
+    if (event.role == TensorRole::kGradient) gradient += event.change;
+    if (summary.net <= summary.peak) continue;
+    summary.peak = summary.net;
+    summary.peak_activation = activation;
+    summary.peak_gradient = gradient;
+    summary.peak_at = static_cast<double>(event.step) / std::max(1, pass.steps);
+  }
+  return summary;
+}
+
 class Joiner {
  public:
   Joiner(std::span<const ChunkLayer> layers, ChunkTensors& chunk) : layers_(layers), chunk_(chunk) {
@@ -31,12 +49,13 @@ class Joiner {
       JoinBackward(phase);
     }
     ChunkPass& pass = chunk_.passes[static_cast<size_t>(phase)];
-    pass.summary = Summarize(pass_);
+    pass.summary = Summarize(pass_, true);
+    pass.later = Summarize(pass_, false);
     pass.tensors = std::move(pass_);
   }
 
  private:
-  enum State { kGathered, kGradients, kStates };
+  enum State { kGathered, kGradients, kMade, kGatherBuffer, kReduceBuffer, kStates };
 
   int count() const { return static_cast<int>(layers_.size()); }
 
@@ -63,10 +82,23 @@ class Joiner {
       if (gathers && l > first) Hold(l - 1, kGathered, true);
       if (reduces) Hold(l, kGradients, true);
       Append(phase, l);
+      if (reduces) Hold(l, kMade, true);
+      if (reduces) CopyIn(l);
       if (gathers) Hold(l, kGathered, false);
-      if (reduces) Hold(l + 1, kGradients, false);
+      if (reduces) Reduced(l + 1);
     }
-    if (reduces) Hold(first, kGradients, false);
+    if (reduces) Reduced(first);
+  }
+
+  // Moves the gradients of layer `l` into the buffer in which they are reduced, if it has one.
+  void CopyIn(int l) {
+    if (layers_[l].reduce_buffer == Bytes()) return;
+    Hold(l, kReduceBuffer, true);
+    Hold(l, kGradients, false);
+  }
+  void Reduced(int l) {
+    if (l >= count()) return;
+    Hold(l, layers_[l].reduce_buffer == Bytes() ? kGradients : kReduceBuffer, false);
   }
 
   void Append(Phase phase, int l) {
@@ -97,26 +129,27 @@ class Joiner {
   // Does nothing if there is no layer `l`.
   void Hold(int l, State state, bool is_made) {
     if (l < 0 || l >= count()) return;
-    const Bytes size =
-        CachingAllocator::Rounded(state == kGathered ? layers_[l].gathered : layers_[l].gradients);
-    if (size == Bytes()) return;
-    pass_.events.push_back({.change = is_made ? size.count() : -size.count(),
-                            .tensor = states_ + kStates * l + state,
-                            .step = pass_.steps});
-  }
-
-  static PassSummary Summarize(const PassTensors& pass) {
-    PassSummary summary;
-    int64_t activation = 0;
-    for (const TensorEvent& event : pass.events) {
-      summary.net += event.change;
-      if (event.role == TensorRole::kActivation) activation += event.change;
-      if (summary.net <= summary.peak) continue;
-      summary.peak = summary.net;
-      summary.peak_activation = activation;
-      summary.peak_at = static_cast<double>(event.step) / std::max(1, pass.steps);
+    const ChunkLayer& layer = layers_[l];
+    const auto change = [&](State state, Bytes size, TensorRole role, TensorPool pool) {
+      const int64_t bytes = CachingAllocator::Rounded(size).count();
+      if (bytes == 0) return;
+      pass_.events.push_back({.change = is_made ? bytes : -bytes,
+                              .tensor = states_ + kStates * l + state,
+                              .step = pass_.steps,
+                              .role = role,
+                              .pool = pool});
+    };
+    constexpr TensorRole kOwn = TensorRole::kWorkspace;
+    if (state == kGathered) {
+      change(kGatherBuffer, layer.gather_buffer, kOwn, TensorPool::kGather);
+      change(kGathered, layer.gathered, kOwn, TensorPool::kCompute);
+    } else if (state == kReduceBuffer) {
+      change(kReduceBuffer, layer.reduce_buffer, kOwn, TensorPool::kReduce);
+    } else if (state == kGradients) {
+      change(kGradients, layer.gradients, kOwn, TensorPool::kCompute);
+    } else {
+      change(kMade, layer.made, TensorRole::kGradient, TensorPool::kCompute);
     }
-    return summary;
   }
 
   std::span<const ChunkLayer> layers_;

@@ -16,11 +16,27 @@ constexpr Bytes kHopperEngineWorkspace(32 << 20);
 // for PyTorch on V100 and A100. It is the one constant that is measured.
 constexpr Bytes kContext(1'100'000'000);
 
-// NCCL's default buffer for one channel and peer (NCCL_BUFFSIZE), the channels of a communicator
-// inside a node, and the two directions, each of which has its own buffers.
-constexpr Bytes kNcclBuffer(4 << 20);
-constexpr int64_t kNcclChannels = 16;
-constexpr int64_t kNcclDirections = 2;
+// Buffers of a connection from one rank to another, for each of NCCL's protocols (init.cc,
+// computeBuffSizes): simple 4 MiB; LL128 120 elements of 8 bytes x 640 threads x 8 steps; LL 8
+// lines of 16 bytes x 512 threads x 8 steps.
+constexpr Bytes kNcclConnection((4 << 20) + 120 * 8 * 640 * 8 + 8 * 16 * 512 * 8);
+// A rank receives from one other in a ring, and from two in a chain of a tree, up and down.
+constexpr int64_t kNcclConnections = 3;
+
+// The channels that NCCL opens inside a node, as its log says ("Channel 00/24"): on the hybrid cube
+// mesh of V100, behind NVSwitch since A100, and over PCIe.
+int64_t NcclChannels(Generation generation) {
+  switch (generation) {
+    case Generation::kVolta:
+      return 12;
+    case Generation::kAmpere:
+    case Generation::kHopper:
+    case Generation::kBlackwell:
+      return 24;
+    default:
+      return 4;
+  }
+}
 
 }  // namespace
 
@@ -34,8 +50,32 @@ Bytes LibraryWorkspace(const FrameworkMemory& framework, Generation generation) 
 
 Bytes ContextMemory() { return kContext; }
 
-Bytes NcclBuffers(int communicators) {
-  return communicators * kNcclChannels * kNcclDirections * kNcclBuffer;
+Bytes NcclBuffers(int communicators, Generation generation) {
+  return communicators * NcclChannels(generation) * kNcclConnections * kNcclConnection;
+}
+
+const char* Name(CrossEntropy loss) {
+  switch (loss) {
+    case CrossEntropy::kInPlace:
+      return "in-place";
+    case CrossEntropy::kCopies:
+      return "copies";
+    case CrossEntropy::kEager:
+      break;
+  }
+  return "eager";
+}
+
+const char* Name(UpdateKind update) {
+  switch (update) {
+    case UpdateKind::kFused:
+      return "fused";
+    case UpdateKind::kForeach:
+      return "foreach";
+    case UpdateKind::kDeepspeed:
+      break;
+  }
+  return "deepspeed";
 }
 
 }  // namespace stagecraft

@@ -7,6 +7,24 @@
 
 namespace stagecraft {
 
+// Which 32-bit tensors of logits a cross-entropy makes besides the softmax that it keeps. They
+// have as many elements as the logits of a rank.
+enum class CrossEntropy {
+  kInPlace,  // none: the copy of the logits becomes the softmax (Megatron-core)
+  kCopies,   // the copy of 16-bit logits lives beside it (Megatron-LM of 2021: logits.exp())
+  kEager,    // torch.nn.functional.cross_entropy: that copy, and in the backward the gradients of
+             // log-softmax and, of 16-bit logits, of the copy
+};
+const char* Name(CrossEntropy loss);  // "in-place", "copies", "eager"
+
+// What an optimizer step allocates, when activations are gone.
+enum class UpdateKind {
+  kFused,      // nothing: one kernel reads and writes the states
+  kForeach,    // torch.optim with foreach: the square roots of the second moments, 32 bits each
+  kDeepspeed,  // flat copies of gradients: buckets that are reduced, and 32-bit ones for the update
+};
+const char* Name(UpdateKind update);  // "fused", "foreach", "deepspeed"
+
 // The defaults are those of plain PyTorch with fused accumulation of weight gradients.
 struct FrameworkMemory {
   // The workspace of each cuBLAS handle. PyTorch has one handle for the thread that runs forwards
@@ -30,6 +48,27 @@ struct FrameworkMemory {
   bool fuses_softmax = true;
   // Whether the data loader makes a mask of one byte for every pair of tokens of a sample.
   bool makes_attention_mask = false;
+  // Whether a compiler (torch.compile) sees which outputs the backward reads.
+  bool compiles = false;
+  CrossEntropy cross_entropy = CrossEntropy::kInPlace;
+  UpdateKind update = UpdateKind::kFused;
+  // Whether gradients have buffers that stay from step to step. Otherwise the backward of the first
+  // micro-batch makes each gradient, and the update frees it (zero_grad(set_to_none=True)).
+  bool keeps_gradients = true;
+  // Whether weights have 32 bits, and a forward casts those of GEMMs to 16 bits for itself and its
+  // backward (torch.autocast).
+  bool casts_weights = false;
+  // With zero 3: whether groups of layers are wrapped as in PyTorch's FSDP. Shards are then the
+  // 32-bit masters, 16-bit weights exist only where they are gathered, the tables at both ends are
+  // one group that stays gathered until the step ends, and the buffers of collectives come from
+  // pools of their own.
+  bool wraps_layers = false;
+  // Whether the outputs of a stage stay until their backward is over, and in the last stage until
+  // the micro-batch after the next one takes their place (DeepSpeed, pipe/engine.py, pipe_buffers).
+  bool keeps_outputs = false;
+  // Whether ranks communicate in groups beyond those of the kinds of parallelism: all ranks, and
+  // all that hold a part of one replica (Megatron-LM: norms and overflows of gradients).
+  bool has_global_groups = false;
 };
 
 // Returns the size of the workspaces of cuBLAS and TransformerEngine on a GPU of this generation.
@@ -39,8 +78,8 @@ Bytes LibraryWorkspace(const FrameworkMemory& framework, Generation generation);
 // allocator.
 Bytes ContextMemory();
 
-// Returns the size of NCCL's buffers for this number of communicators, which also lie outside the
-// allocator.
-Bytes NcclBuffers(int communicators);
+// Returns the size of NCCL's buffers for this number of communicators on a GPU of this generation.
+// They also lie outside the allocator.
+Bytes NcclBuffers(int communicators, Generation generation);
 
 }  // namespace stagecraft

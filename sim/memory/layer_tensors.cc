@@ -12,6 +12,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int kNone = -1;
+constexpr int64_t kWide = 4;  // bytes of a number of 32 bits
 
 // Records the events of a pass; knows the size of every tensor and whether it exists.
 class Recorder {
@@ -37,7 +38,8 @@ class Recorder {
   // Renumbers the tensors of `layer` so that those that live from pass to pass come first.
   void Number(LayerTensors& layer) const {
     std::vector<int32_t> number(tensors_.size());
-    for (const TensorRole role : {TensorRole::kActivation, TensorRole::kWorkspace}) {
+    for (const TensorRole role :
+         {TensorRole::kActivation, TensorRole::kWorkspace, TensorRole::kGradient}) {
       for (size_t t = 0; t < tensors_.size(); ++t) {
         if (tensors_[t].role == role) number[t] = layer.tensors++;
       }
@@ -75,15 +77,19 @@ class Recorder {
 class Tracer {
  public:
   Tracer(const LayerKind& layer, const ShardSpec& spec, const FrameworkMemory& framework,
-         bool keeps_input)
+         const TraceOptions& options)
       : layer_(layer),
         spec_(spec),
         framework_(framework),
+        gradient_bytes_(options.gradient_bytes),
         gradients_(GradientsOf(layer)),
         count_(static_cast<int>(layer.operators.size())),
         recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
-    if (recomputes_all_ && keeps_input) {
+    if (options.keeps_output) {
+      output_ = recorder_.NewTensor(BoundaryBytes(layer, spec), TensorRole::kActivation);
+    }
+    if (recomputes_all_ && options.keeps_input) {
       const Bytes kept = BoundaryBytes(layer, spec) + KeptOutputs();
       checkpoint_ = recorder_.NewTensor(kept, TensorRole::kActivation);
     }
@@ -96,7 +102,10 @@ class Tracer {
       body();
       layer.passes[static_cast<size_t>(phase)] = recorder_.Take();
     };
-    const auto forward = [&] { Forward(has_no_backward || recomputes_all_); };
+    const auto forward = [&] {
+      Forward(has_no_backward || recomputes_all_);
+      if (!has_no_backward) recorder_.Make(output_);
+    };
     run(Phase::kForward, forward);
     if (!has_no_backward) {
       run(Phase::kBackward, [&] { Backward(false, layer); });
@@ -111,14 +120,16 @@ class Tracer {
 
  private:
   struct Node {
-    std::vector<int> inputs;    // saved tensors that the operator reads
-    std::vector<int> others;    // saved tensors that it makes: masks, statistics
-    std::vector<int> scores;    // those of `others` with one row per key
-    std::vector<int> operands;  // vertices, ascending
-    std::vector<int> readers;   // vertices
-    int output = kNone;         // exists only if no reader keeps it as its input
-    int gradient = kNone;       // of the output
-    int kept_gradient = kNone;  // the same, if a weight gradient waits for it
+    std::vector<int> inputs;     // saved tensors that the operator reads
+    std::vector<int> others;     // saved tensors that it makes: masks, statistics
+    std::vector<int> scores;     // those of `others` with one row per key
+    int dropped_scores = kNone;  // of `scores`: the output of dropout, and
+    int score_mask = kNone;      // its mask
+    std::vector<int> operands;   // vertices, ascending
+    std::vector<int> readers;    // vertices
+    int output = kNone;          // exists only if no reader keeps it as its input
+    int gradient = kNone;        // of the output
+    int kept_gradient = kNone;   // the same, if a weight gradient waits for it
   };
 
   const Operator& op(int v) const { return layer_.operators[v]; }
@@ -135,13 +146,49 @@ class Tracer {
            op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
   }
 
-  // What Recompute::kOperators keeps besides the layer's input: half of the outputs of GEMMs, and
-  // what fused attention makes.
+  // The features of the matrices that one GEMM merges, which stand for a GEMM each where layers are
+  // written with a matrix for queries, keys and values, and with two for a gated activation.
+  std::vector<int64_t> Matrices(int v) const {
+    for (const Operator& other : layer_.operators) {
+      const int64_t query = int64_t{other.heads} * other.head_size;
+      const int64_t key = int64_t{other.kv_heads} * other.head_size;
+      const bool is_attention = other.kind == OperatorKind::kAttention;
+      if (is_attention && op(v).name == "qkv" && op(v).out_features == query + 2 * key) {
+        return {query, key, key};
+      }
+    }
+    for (const size_t reader : layer_.operators.consumers(v)) {
+      const Operator& gate = layer_.operators[reader];
+      const bool is_gate =
+          gate.kind == OperatorKind::kElementwise && gate.in_features == 2 * gate.out_features;
+      if (is_gate && op(v).out_features == gate.in_features) {
+        return {gate.out_features, gate.out_features};
+      }
+    }
+    return {op(v).out_features};
+  }
+
+  // Whether the backward reads the output of a GEMM: not if it is only added to what the layer
+  // hands on, which a compiler sees.
+  bool IsRead(int v) const {
+    const std::vector<size_t>& readers = layer_.operators.consumers(v);
+    return !(readers.size() == 1 && static_cast<int>(readers.front()) == count_ - 1);
+  }
+
+  // What Recompute::kOperators keeps besides the layer's input: the output of every second GEMM
+  // from the first one on (torchtitan, parallelize.py: _apply_ac_to_transformer_block), and what
+  // fused attention makes.
   Bytes KeptOutputs() const {
     int64_t kept = 0;
+    int64_t gemms = 0;
     for (int v = 0; RepeatsOperators(layer_, spec_) && v < count_; ++v) {
       const bool is_fused = spec_.attention == AttentionBackend::kFlash;
-      if (IsProduct(op(v))) kept += OutputBytes(op(v), spec_).count() / 2;
+      if (IsProduct(op(v))) {
+        for (const int64_t features : Matrices(v)) {
+          if (gemms++ % 2 == 1 || (framework_.compiles && !IsRead(v))) continue;
+          kept += OutputBytes(op(v), spec_).count() * features / op(v).out_features;
+        }
+      }
       if (op(v).kind != OperatorKind::kAttention || !is_fused) continue;
       kept += OutputBytes(op(v), spec_).count();
       for (const SavedTensor& tensor : op(v).saved) {
@@ -157,11 +204,18 @@ class Tracer {
       if (!IsNeeded(tensor, v)) continue;
       const int id = recorder_.NewTensor(SavedSize(tensor, v), TensorRole::kActivation);
       if (tensor.per_key) node.scores.push_back(id);
+      if (tensor.name == "softmax_dropout_output") node.dropped_scores = id;
+      if (tensor.name == "softmax_dropout_mask") node.score_mask = id;
       (IsInput(tensor, op(v)) ? node.inputs : node.others).push_back(id);
     }
     if (CopiesOutput(op(v)) && gradients_[v].Any()) {
       node.others.push_back(
           recorder_.NewTensor(OutputBytes(op(v), spec_), TensorRole::kActivation));
+    }
+    const bool is_cast = framework_.casts_weights && spec_.ElementBytes() < kWide;
+    if (is_cast && IsProduct(op(v))) {
+      node.others.push_back(
+          recorder_.NewTensor(WeightBytes(op(v), spec_), TensorRole::kActivation));
     }
     if (IsProduct(op(v))) {
       node.kept_gradient =
@@ -223,8 +277,8 @@ class Tracer {
     for (int v = 0; v < count_; ++v) {
       const bool has_buffer =
           framework_.keeps_score_buffer && op(v).kind == OperatorKind::kAttention;
-      const int scratch =
-          recorder_.MakeTemporary(has_buffer ? Bytes() : ForwardScratch(op(v), spec_));
+      const int scratch = recorder_.MakeTemporary(
+          has_buffer ? Bytes() : ForwardScratch(op(v), spec_) + LossCopy(v));
       MakeOutput(v);
       MakeAll(nodes_[v].others);
       recorder_.Drop(scratch);
@@ -251,6 +305,7 @@ class Tracer {
     }
     recorder_.Drop(input_gradient);
     recorder_.Drop(checkpoint_);
+    recorder_.Drop(output_);
   }
 
   // Records the forward that runs again. It is the same for both kinds of backward, since each
@@ -269,6 +324,8 @@ class Tracer {
     if (!gradients_[v].Any()) return recorder_.Drop(node.gradient);
     MakeAll(node.scores);  // has an effect only if they are recomputed
     const int scratch = recorder_.MakeTemporary(BackwardScratch(op(v), spec_));
+    const int scores = MakeScoreGradients(v);
+    const int copy = MakeLossGradients(v);
     for (const int operand : node.operands) {
       if (!gradients_[operand].Any()) continue;
       MakeGradient(operand, OutputBytes(op(operand), spec_), is_split);
@@ -279,10 +336,63 @@ class Tracer {
     const bool waits = WaitsForWeights(v, is_split);
     const int weights = waits ? kNone : MakeWeightGradient(v);
     recorder_.Drop(scratch);
+    recorder_.Drop(scores);
+    recorder_.Drop(copy);
     DropAll(node.others);
     if (!waits) DropAll(node.inputs);
     recorder_.Drop(weights);
     recorder_.Drop(node.gradient);
+  }
+
+  // Runs the backward of unfused attention down to the gradient of its scores, which it returns;
+  // kNone for other operators. Autograd frees what each of its steps has saved as soon as the step
+  // is over: the product of probabilities and values, dropout, softmax.
+  int MakeScoreGradients(int v) {
+    if (!KeepsScores(op(v), spec_)) return kNone;
+    const Node& node = nodes_[v];
+    const Bytes size = ScoreBytes(op(v), spec_);
+    int gradient = recorder_.MakeTemporary(size);
+    if (node.dropped_scores != kNone) {
+      recorder_.Drop(node.dropped_scores);
+      const int before = recorder_.MakeTemporary(size);
+      recorder_.Drop(node.score_mask);
+      recorder_.Drop(gradient);
+      gradient = before;
+    }
+    // The fused kernels, which exist for 16 bits, write the gradient of the scores in place of that
+    // of the softmax (Megatron-LM, scaled_masked_softmax.h).
+    if (framework_.fuses_softmax && spec_.ElementBytes() < kWide) return gradient;
+    const int wide = recorder_.MakeTemporary(Bytes(size.count() * kWide / spec_.ElementBytes()));
+    recorder_.Drop(gradient);
+    DropAll(node.scores);
+    return wide;
+  }
+
+  // Makes the 32-bit gradients of log-softmax and of the copy of 16-bit logits, and drops what is
+  // no longer read once the latter exists. Returns the latter, or else the former, for the caller
+  // to drop; kNone if the loss makes neither.
+  int MakeLossGradients(int v) {
+    if (op(v).kind != OperatorKind::kLoss || framework_.cross_entropy != CrossEntropy::kEager) {
+      return kNone;
+    }
+    const int outer = recorder_.MakeTemporary(WideLogits(v));
+    if (spec_.ElementBytes() >= kWide) return outer;
+    const int inner = recorder_.MakeTemporary(WideLogits(v));
+    DropAll(nodes_[v].others);
+    recorder_.Drop(outer);
+    return inner;
+  }
+
+  // The bytes of a rank's logits in 32 bits, as the loss keeps their softmax.
+  Bytes WideLogits(int v) const {
+    return op(v).saved.empty() ? Bytes() : SavedBytes(op(v).saved.front(), op(v), spec_);
+  }
+
+  // The 32-bit copy of 16-bit logits, if the softmax is another tensor.
+  Bytes LossCopy(int v) const {
+    const bool is_copied = op(v).kind == OperatorKind::kLoss && spec_.ElementBytes() < kWide &&
+                           framework_.cross_entropy != CrossEntropy::kInPlace;
+    return is_copied ? WideLogits(v) : Bytes();
   }
 
   void MakeGradient(int v, Bytes size, bool is_split) {
@@ -296,6 +406,10 @@ class Tracer {
   }
 
   int MakeWeightGradient(int v) {
+    if (gradient_bytes_ > 0 && gradients_[v].of_weights) {
+      const int64_t own = WeightBytes(op(v), spec_).count() / spec_.ElementBytes();
+      recorder_.Make(recorder_.NewTensor(Bytes(own * gradient_bytes_), TensorRole::kGradient));
+    }
     const bool is_fused = framework_.fuses_weight_gradients && IsProduct(op(v));
     return is_fused || !gradients_[v].of_weights
                ? kNone
@@ -316,19 +430,22 @@ class Tracer {
   const LayerKind& layer_;
   const ShardSpec& spec_;
   const FrameworkMemory& framework_;
+  const int gradient_bytes_;
   const std::vector<OperatorGradients> gradients_;  // by vertex
   const int count_;
   const bool recomputes_all_;
   Recorder recorder_;
   std::vector<Node> nodes_;
   int checkpoint_ = kNone;
+  int output_ = kNone;  // for the next stage
 };
 
 }  // namespace
 
 LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
-                        const FrameworkMemory& framework, bool forward_only, bool keeps_input) {
-  return Tracer(layer, spec, framework, keeps_input).Trace(forward_only || !layer.has_backward());
+                        const FrameworkMemory& framework, bool forward_only,
+                        const TraceOptions& options) {
+  return Tracer(layer, spec, framework, options).Trace(forward_only || !layer.has_backward());
 }
 
 }  // namespace stagecraft

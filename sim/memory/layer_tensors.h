@@ -17,7 +17,13 @@ namespace stagecraft {
 enum class TensorRole : uint8_t {
   kActivation,  // kept for a later pass
   kWorkspace,   // dies in the pass that made it
+  kGradient,    // of weights, kept until the update
 };
+
+// Which of the caching allocator's pools a tensor comes from: PyTorch's FSDP allocates buffers of
+// collectives on the streams on which these run, and each stream has a pool of its own.
+enum class TensorPool : uint8_t { kCompute, kGather, kReduce };
+inline constexpr int kTensorPools = 3;
 
 // A tensor is made (change > 0) or dropped (change < 0).
 struct TensorEvent {
@@ -25,6 +31,7 @@ struct TensorEvent {
   int32_t tensor = 0;
   int32_t step = 0;  // how many operators of the pass ran before it
   TensorRole role = TensorRole::kWorkspace;
+  TensorPool pool = TensorPool::kCompute;
   friend bool operator==(const TensorEvent&, const TensorEvent&) = default;
 };
 
@@ -46,6 +53,14 @@ struct LayerTensors {
   int before_repeated = 0;
 };
 
+// What the tensors of a layer depend on besides what it computes.
+struct TraceOptions {
+  bool keeps_input = true;    // it is the first of its range of recomputed layers, if it is in one
+  bool keeps_output = false;  // what it hands on stays until its backward
+  int gradient_bytes = 0;     // of an element of gradients that have no buffers; 0: they have some
+  friend bool operator==(const TraceOptions&, const TraceOptions&) = default;
+};
+
 // Traces the passes of one layer. The rules are:
 // - A forward makes the output, scratch and saved tensors of each operator; the saved tensors that
 //   an operator reads are made as soon as the last of its operands exists. An output that no
@@ -63,10 +78,12 @@ struct LayerTensors {
 //   has one, operators keep what the gradients of their inputs need, and make no other gradients;
 //   in the first trained layer, those that depend on no trained parameters keep nothing.
 //
-// `spec` is that of the layer (LayerSpec). `keeps_input` says that the layer is the first of its
-// range of recomputed layers, if it is in one.
+// - Gradients of weights that have no buffers are made besides, as tensors of role kGradient; only
+//   the first micro-batch makes them.
+//
+// `spec` is that of the layer (LayerSpec).
 LayerTensors TraceLayer(const LayerKind& layer, const ShardSpec& spec,
                         const FrameworkMemory& framework, bool forward_only,
-                        bool keeps_input = true);
+                        const TraceOptions& options = {});
 
 }  // namespace stagecraft

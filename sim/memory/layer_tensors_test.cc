@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -82,9 +84,9 @@ TEST(LayerTensorsTest, InferenceKeepsNothing) {
   EXPECT_EQ(chunk[Phase::kForward].summary.peak, 12 * kFeature);
 }
 
-// In both passes, logits of 2 bytes exist beside their 32-bit softmax.
-TEST(LayerTensorsTest, TheHeadTakesSixBytesALogit) {
-  constexpr int64_t kVocabulary = 64;
+constexpr int64_t kVocabulary = 64;
+
+LayerKind Head() {
   LayerKind head;
   head.operators.Add(Linear(4, kVocabulary));
   head.operators[0].reads_layer_input = true;
@@ -93,7 +95,99 @@ TEST(LayerTensorsTest, TheHeadTakesSixBytesALogit) {
   loss.saved = {{"softmax", kVocabulary, 4, Split::kColumn, false}};
   head.operators.Add(loss);
   head.operators.AddEdge(0, 1);
-  const ChunkTensors chunk = Trace(head, Spec());
+  return head;
+}
+
+// The copy of the logits in 32 bits is beside logits and softmax in the forward. Eager gradients of
+// log-softmax and of that copy are beside the softmax, which was there before, in the backward.
+TEST(LayerTensorsTest, LossesThatCopyLogitsTakeMore) {
+  FrameworkMemory framework;
+  framework.cross_entropy = CrossEntropy::kCopies;
+  const ChunkTensors copies = Trace(Head(), Spec(), framework);
+  EXPECT_EQ(copies[Phase::kForward].summary.peak, (4 + 5 * kVocabulary) * kFeature);
+  EXPECT_EQ(copies[Phase::kBackward].summary.peak, kVocabulary * kFeature);
+  framework.cross_entropy = CrossEntropy::kEager;
+  const ChunkTensors eager = Trace(Head(), Spec(), framework);
+  EXPECT_EQ(eager[Phase::kForward].summary, copies[Phase::kForward].summary);
+  EXPECT_EQ(eager[Phase::kBackward].summary.peak, 4 * kVocabulary * kFeature);
+  // 32-bit logits are no copy, and their gradient is that of the loss itself.
+  ShardSpec wide = Spec();
+  wide.precision = DType::kFp32;
+  const ChunkTensors of_wide = Trace(Head(), wide, framework);
+  EXPECT_EQ(of_wide[Phase::kForward].summary.peak, (8 + 4 * kVocabulary) * kFeature);
+  EXPECT_EQ(of_wide[Phase::kBackward].summary.peak, 4 * kVocabulary * kFeature);
+}
+
+// Attention of one head keeps its softmax, a mask and the output of dropout: 5 bytes for each of
+// 256 x 256 scores.
+LayerKind Attention() {
+  LayerKind layer;
+  Operator op{.name = "attention", .kind = OperatorKind::kAttention, .split = Split::kColumn};
+  op.in_features = op.out_features = op.heads = op.head_size = 1;
+  op.reads_layer_input = true;
+  op.saved = {{"softmax_output", 1, 0, Split::kColumn, true},
+              {"softmax_dropout_mask", 1, 1, Split::kColumn, true},
+              {"softmax_dropout_output", 1, 0, Split::kColumn, true}};
+  layer.operators.Add(op);
+  layer.boundary_features = 1;
+  return layer;
+}
+
+// The output of dropout is gone when its gradient has been read, and a fused softmax needs no
+// tensor for the gradient of the scores; one of its own has 32 bits.
+TEST(LayerTensorsTest, GradientsOfScoresFollowOneAnother) {
+  ShardSpec spec = Spec();
+  spec.attention = AttentionBackend::kUnfused;
+  constexpr int64_t kScores = 256 * kFeature;
+  FrameworkMemory framework;
+  const auto backward = [&] {
+    return Trace(Attention(), spec, framework)[Phase::kBackward].summary;
+  };
+  EXPECT_EQ(backward().peak, kScores + kFeature);
+  EXPECT_EQ(backward().net, -5 * kScores / 2);
+  framework.fuses_softmax = false;
+  EXPECT_EQ(backward().peak, 3 * kScores / 2 + kFeature);
+  EXPECT_EQ(backward().net, -7 * kScores / 2);
+}
+
+// 32 weights: 64 bytes in 16 bits, 128 in 32, both rounded up to 512.
+TEST(LayerTensorsTest, AutocastKeepsWeightsFromForwardToBackward) {
+  FrameworkMemory framework;
+  framework.casts_weights = true;
+  const ChunkTensors chunk = Trace(OneLinear(), Spec(), framework);
+  EXPECT_EQ(chunk[Phase::kForward].summary.net, 4 * kFeature + 512);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.net, -4 * kFeature - 512);
+}
+
+// What is handed on has 8 features.
+TEST(LayerTensorsTest, AKeptOutputStaysUntilTheBackward) {
+  const LayerTensors tensors = TraceLayer(OneLinear(), Spec(), {}, false, {.keeps_output = true});
+  ChunkLayer one;
+  one.tensors = &tensors;
+  const ChunkTensors chunk = JoinLayers({&one, 1});
+  EXPECT_EQ(chunk[Phase::kForward].summary.net, 12 * kFeature);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.net, -12 * kFeature);
+  // The gradient of that output stays for the second part, the output itself does not.
+  EXPECT_EQ(chunk[Phase::kBackwardInput].summary.net, 0);
+  EXPECT_EQ(chunk[Phase::kBackwardWeight].summary.net, -12 * kFeature);
+}
+
+TEST(LayerTensorsTest, GradientsWithoutBuffersAreMadeOnce) {
+  const LayerTensors tensors = TraceLayer(OneLinear(), Spec(), {}, false, {.gradient_bytes = 4});
+  ChunkLayer one;
+  one.tensors = &tensors;
+  const ChunkTensors chunk = JoinLayers({&one, 1});
+  for (const Phase phase : {Phase::kBackward, Phase::kBackwardWeight}) {
+    EXPECT_EQ(chunk[phase].summary.net_gradient, 512);
+    EXPECT_EQ(chunk[phase].later.net_gradient, 0);
+    EXPECT_EQ(chunk[phase].summary.net, chunk[phase].later.net + 512);
+  }
+  EXPECT_EQ(chunk[Phase::kBackwardInput].summary, chunk[Phase::kBackwardInput].later);
+}
+
+// In both passes, logits of 2 bytes exist beside their 32-bit softmax.
+TEST(LayerTensorsTest, TheHeadTakesSixBytesALogit) {
+  const ChunkTensors chunk = Trace(Head(), Spec());
   EXPECT_EQ(chunk[Phase::kForward].summary.peak, (4 + 3 * kVocabulary) * kFeature);
   EXPECT_EQ(chunk[Phase::kForward].summary.net, (4 + 2 * kVocabulary) * kFeature);
   EXPECT_EQ(chunk[Phase::kBackward].summary.peak, kVocabulary * kFeature);
@@ -120,8 +214,9 @@ TEST(LayerTensorsTest, ABlockKeepsWhatTheFormulaSays) {
   EXPECT_EQ(Trace(block, spec)[Phase::kForward].summary.net, 2 * 256 * 64);
 }
 
-// Half of the outputs of GEMMs, of 3 + 1 + 4 + 1 times the hidden size, and what fused attention
-// makes stay, besides the block's input.
+// Of queries, keys, values, projection, up and down, the first and every second one: 1 + 1 + 4
+// times the hidden size. What fused attention makes stays, too: an output and 4 bytes for each of 4
+// heads.
 TEST(LayerTensorsTest, RepeatedOperatorsKeepMoreThanTheInputAndLessThanAll) {
   const LayerKind block = Decoder(AttentionBackend::kFlash).layer(1);
   const auto kept = [&](Recompute recompute) {
@@ -131,8 +226,25 @@ TEST(LayerTensorsTest, RepeatedOperatorsKeepMoreThanTheInputAndLessThanAll) {
   };
   constexpr int64_t kInput = 2 * 256 * 64;
   EXPECT_EQ(kept(Recompute::kFull), kInput);
-  EXPECT_GT(kept(Recompute::kOperators), kInput + 9 * 256 * 64);
+  EXPECT_EQ(kept(Recompute::kOperators), (1 + 6 + 1) * kInput + 4 * 4 * 256);
   EXPECT_LT(kept(Recompute::kOperators), kept(Recompute::kNone));
+}
+
+// Queries, values, gate and down: (1 + 1 + 4 + 1) times the hidden size. Nobody reads the last of
+// them but the residual addition, which a compiler sees.
+TEST(LayerTensorsTest, ACompilerDropsOutputsThatNoBackwardReads) {
+  const DecoderConfig config = SizedDecoder(
+      "llama",
+      {.layers = 1, .hidden = 64, .heads = 4, .ffn = 256, .vocab = 128, .max_sequence = 256});
+  const LayerKind block = BuildDecoder(config, AttentionBackend::kFlash, "tiny").layer(1);
+  ShardSpec spec = Spec();
+  spec.recompute = Recompute::kOperators;
+  FrameworkMemory framework;
+  const auto kept = [&] { return Trace(block, spec, framework)[Phase::kForward].summary.net; };
+  constexpr int64_t kInput = 2 * 256 * 64;
+  EXPECT_EQ(kept(), (1 + 7 + 1) * kInput + 4 * 4 * 256);
+  framework.compiles = true;
+  EXPECT_EQ(kept(), (1 + 6 + 1) * kInput + 4 * 4 * 256);
 }
 
 // All tensors of the layer exist again while its backward runs.
@@ -164,10 +276,38 @@ TEST(LayerTensorsTest, TwoSamplesWhoseLayoutDiffersKeepTheAttentionOutputTwice) 
 TEST(LayerTensorsTest, ShardedWeightsAreGatheredOneLayerAhead) {
   const LayerTensors tensors = TraceLayer(OneLinear(), Spec(), {}, true);
   constexpr Bytes kWeights(1 << 20);
-  const std::vector<ChunkLayer> layers(3, {&tensors, kWeights, Bytes()});
+  ChunkLayer layer;
+  layer.tensors = &tensors;
+  layer.gathered = kWeights;
+  const std::vector<ChunkLayer> layers(3, layer);
   const PassSummary forward = JoinLayers(layers)[Phase::kForward].summary;
   EXPECT_EQ(forward.peak, 2 * kWeights.count() + 12 * kFeature);
   EXPECT_EQ(forward.net, 0);
+}
+
+// Gradients of a layer go into a buffer when its backward ends, which is there until the next one's
+// ends; a gather has a buffer beside the weights.
+TEST(LayerTensorsTest, BuffersOfCollectivesComeFromPoolsOfTheirOwn) {
+  const LayerTensors tensors = TraceLayer(OneLinear(), Spec(), {}, false);
+  ChunkLayer layer;
+  layer.tensors = &tensors;
+  layer.gathered = layer.gather_buffer = layer.gradients = Bytes(2 << 20);
+  layer.reduce_buffer = Bytes(4 << 20);
+  layer.made = Bytes(1 << 20);
+  const std::vector<ChunkLayer> layers(3, layer);
+  const ChunkTensors chunk = JoinLayers(layers);
+  std::array<int64_t, kTensorPools> held = {}, most = {};
+  for (const TensorEvent& event : chunk[Phase::kBackward].tensors.events) {
+    const auto pool = static_cast<size_t>(event.pool);
+    held[pool] += event.change;
+    most[pool] = std::max(most[pool], held[pool]);
+  }
+  EXPECT_EQ(most[static_cast<size_t>(TensorPool::kGather)], 2 * (2 << 20));
+  EXPECT_EQ(most[static_cast<size_t>(TensorPool::kReduce)], 2 * (4 << 20));
+  EXPECT_EQ(held[static_cast<size_t>(TensorPool::kGather)], 0);
+  EXPECT_EQ(held[static_cast<size_t>(TensorPool::kReduce)], 0);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.net_gradient, 3 * (1 << 20));
+  EXPECT_EQ(chunk[Phase::kBackward].later.net_gradient, 0);
 }
 
 // Returns what a pass of a single layer makes and drops, including the forward that runs again.
@@ -189,7 +329,7 @@ TEST(LayerTensorsTest, ARangeKeepsOneInputAndRunsAgainAsAWhole) {
   ShardSpec spec = Spec();
   spec.recompute = Recompute::kFull;
   const LayerTensors first = TraceLayer(layer, spec, {}, false);
-  const LayerTensors second = TraceLayer(layer, spec, {}, false, /*keeps_input=*/false);
+  const LayerTensors second = TraceLayer(layer, spec, {}, false, {.keeps_input = false});
   std::vector<ChunkLayer> layers(2);
   layers[0].tensors = &first;
   layers[1].tensors = &second;
@@ -237,7 +377,8 @@ TEST(LayerTensorsTest, EveryLayerDropsWhatItMade) {
   }
   FrameworkMemory unfused;
   unfused.fuses_weight_gradients = unfused.fuses_softmax = false;
-  unfused.copies_attention_output = true;
+  unfused.copies_attention_output = unfused.casts_weights = true;
+  unfused.cross_entropy = CrossEntropy::kEager;
   for (const Workload& workload : workloads) {
     for (const LayerKind& layer : workload.kinds) {
       for (const Recompute recompute :

@@ -33,13 +33,14 @@ struct OperatorPeak {
 
 // Returns the peaks of a pass's operators, without those that equal the peak of the operator
 // before. What follows the last operator counts among what the pass leaves behind.
-std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass) {
+std::vector<OperatorPeak> OperatorPeaks(const PassTensors& pass, bool makes_gradients) {
   std::vector<OperatorPeak> peaks;
   int64_t held = 0;
   for (size_t i = 0; i < pass.events.size();) {
     const int32_t step = pass.events[i].step;
     int64_t most = held;
     for (; i < pass.events.size() && pass.events[i].step == step; ++i) {
+      if (pass.events[i].role == TensorRole::kGradient && !makes_gradients) continue;
       held += pass.events[i].change;
       most = std::max(most, held);
     }
@@ -98,19 +99,30 @@ class CurveMaker {
 
   std::vector<MemoryChange> Make(const RankTensors& rank, std::span<const TaskId> order) {
     Bytes held = rank.Static() + rank.nccl + ContextMemory();
+    Bytes gradients;  // that backwards have made
+    GradientMakers makers(rank.chunks.size());
     std::vector<MemoryChange> curve = {{Duration(), held}};
     for (size_t first = 0; first < order.size();) {
       const size_t end = EndOfPass(schedule_, order, first);
       const Tag& tag = schedule_.tag(order[first]);
       if (IsPass(tag.phase)) {
         const ChunkPass& pass = (*rank.chunks[tag.chunk])[tag.phase];
+        const bool makes_gradients = makers.Makes(tag.chunk, tag.phase);
+        const PassSummary& summary = makes_gradients ? pass.summary : pass.later;
         const Duration start = timeline_.start(order[first]);
         const Duration over = timeline_.end(order[end - 1]);
-        for (const OperatorPeak& peak : PeaksOf(pass)) {
+        for (const OperatorPeak& peak : PeaksOf(pass, makes_gradients)) {
           curve.push_back({Between(start, over, peak.at), held + Bytes(peak.most)});
         }
-        held += Bytes(pass.summary.net);
+        held += Bytes(summary.net);
+        gradients += Bytes(summary.net_gradient);
         curve.push_back({over, held});
+      } else if (tag.phase == Phase::kOptimizer) {
+        const Bytes most(rank.update.summary.peak);
+        if (most > Bytes()) curve.push_back({timeline_.start(order[first]), held + most});
+        held = held - gradients;
+        if (most + gradients > Bytes()) curve.push_back({timeline_.end(order[end - 1]), held});
+        gradients = Bytes();
       }
       first = end;
     }
@@ -119,13 +131,14 @@ class CurveMaker {
 
  private:
   // The peaks are computed once for all passes that are alike.
-  const std::vector<OperatorPeak>& PeaksOf(const ChunkPass& pass) {
-    const auto [entry, is_new] = peaks_.try_emplace(&pass);
+  const std::vector<OperatorPeak>& PeaksOf(const ChunkPass& pass, bool makes_gradients) {
+    const PassSummary& summary = makes_gradients ? pass.summary : pass.later;
+    const auto [entry, is_new] = peaks_.try_emplace(&summary);
     if (!is_new) return entry->second;
     if (detail_ == CurveDetail::kOperators) {
-      entry->second = OperatorPeaks(pass.tensors);
-    } else if (pass.summary.peak > pass.summary.net) {
-      entry->second = {{pass.summary.peak_at, pass.summary.peak}};
+      entry->second = OperatorPeaks(pass.tensors, makes_gradients);
+    } else if (summary.peak > summary.net) {
+      entry->second = {{summary.peak_at, summary.peak}};
     }
     return entry->second;
   }
@@ -133,7 +146,7 @@ class CurveMaker {
   const Schedule& schedule_;
   const Timeline& timeline_;
   const CurveDetail detail_;
-  std::unordered_map<const ChunkPass*, std::vector<OperatorPeak>> peaks_;  // looked up only
+  std::unordered_map<const PassSummary*, std::vector<OperatorPeak>> peaks_;  // looked up only
 };
 
 }  // namespace

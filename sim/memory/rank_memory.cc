@@ -13,39 +13,73 @@ namespace {
 
 constexpr Bytes kWithoutLimit(int64_t{1} << 60);
 
-// Replays passes through an allocator.
+// Replays passes through an allocator, which has a pool for each kind of stream.
 class Replay {
  public:
   Replay(const RankTensors& rank, Bytes capacity)
-      : rank_(rank), allocator_(capacity), slots_(rank.chunks.size()) {
+      : rank_(rank),
+        pools_(kTensorPools, CachingAllocator(capacity)),
+        slots_(rank.chunks.size()),
+        makers_(rank.chunks.size()) {
     const ModelStates& states = rank.states;
     for (const Bytes buffer :
          {states.weights, states.gradients, states.optimizer, rank.workspace, rank.messages}) {
-      Allocate(buffer);
+      if (buffer != Bytes()) Allocate(buffer, TensorPool::kCompute);
     }
   }
 
   void Run(const Pass& pass) {
     const ChunkTensors& chunk = *rank_.chunks[pass.chunk];
-    std::vector<CachingAllocator::Block>& kept = Kept(pass);
-    own_.resize(std::max<size_t>(own_.size(), chunk.tensors - chunk.kept));
-    for (const TensorEvent& event : chunk[pass.phase].tensors.events) {
-      CachingAllocator::Block& block =
-          event.tensor < chunk.kept ? kept[event.tensor] : own_[event.tensor - chunk.kept];
-      if (event.change > 0) {
-        block = Allocate(Bytes(event.change));
+    std::vector<Held>& kept = Kept(pass);
+    makes_gradients_ = makers_.Makes(pass.chunk, pass.phase);
+    Run(chunk[pass.phase].tensors, chunk.kept, chunk.tensors, kept);
+  }
+
+  // Runs the update, when nothing is left of the passes but the gradients that they made.
+  void Update() {
+    for (auto& chunk : slots_) {
+      for (std::vector<Held>& micro_batch : chunk) FreeAll(micro_batch);
+    }
+    FreeAll(own_);
+    std::vector<Held> none;
+    int tensors = 0;
+    for (const TensorEvent& event : rank_.update.tensors.events) {
+      tensors = std::max(tensors, event.tensor + 1);
+    }
+    Run(rank_.update.tensors, 0, tensors, none);
+  }
+
+  Bytes peak_allocated() const { return Bytes(peak_allocated_); }
+  Bytes reserved() const {
+    Bytes reserved;
+    for (const CachingAllocator& pool : pools_) reserved += pool.peak_reserved();
+    return reserved;
+  }
+
+ private:
+  // The block of a tensor, or none.
+  struct Held {
+    CachingAllocator::Block block = -1;
+    TensorPool pool = TensorPool::kCompute;
+  };
+
+  // Runs events whose tensors [0, kept) live from pass to pass.
+  void Run(const PassTensors& pass, int kept, int tensors, std::vector<Held>& blocks) {
+    own_.resize(std::max<size_t>(own_.size(), tensors - kept));
+    for (const TensorEvent& event : pass.events) {
+      Held& held = event.tensor < kept ? blocks[event.tensor] : own_[event.tensor - kept];
+      if (event.change < 0) {
+        Free(held);
+      } else if (event.role == TensorRole::kGradient) {
+        if (makes_gradients_) Allocate(Bytes(event.change), event.pool);  // nobody frees it
       } else {
-        allocator_.Free(block);
+        held = Allocate(Bytes(event.change), event.pool);
       }
     }
   }
 
-  const CachingAllocator& allocator() const { return allocator_; }
-
- private:
-  // Returns the blocks of the kept tensors of a micro-batch; those for tensors that it does not
-  // hold have no meaning.
-  std::vector<CachingAllocator::Block>& Kept(const Pass& pass) {
+  // Returns the blocks of the kept tensors of a micro-batch.
+  std::vector<Held>& Kept(const Pass& pass) {
     auto& chunk = slots_[pass.chunk];
     const size_t micro_batch = pass.micro_batch;
     if (chunk.size() <= micro_batch) chunk.resize(micro_batch + 1);
@@ -53,22 +87,36 @@ class Replay {
     return chunk[micro_batch];
   }
 
-  CachingAllocator::Block Allocate(Bytes size) {
-    if (size == Bytes()) return -1;
-    std::optional<CachingAllocator::Block> block = allocator_.Allocate(size);
+  Held Allocate(Bytes size, TensorPool pool) {
+    CachingAllocator& allocator = pools_[static_cast<size_t>(pool)];
+    std::optional<CachingAllocator::Block> block = allocator.Allocate(size);
     if (!block.has_value()) {
       // There is too little memory; how much it would take is still of interest.
-      allocator_.set_capacity(kWithoutLimit);
-      block = allocator_.Allocate(size);
+      allocator.set_capacity(kWithoutLimit);
+      block = allocator.Allocate(size);
     }
     CHECK(block.has_value());
-    return *block;
+    int64_t allocated = 0;
+    for (const CachingAllocator& each : pools_) allocated += each.allocated().count();
+    peak_allocated_ = std::max(peak_allocated_, allocated);
+    return {*block, pool};
+  }
+
+  void Free(Held& held) {
+    if (held.block >= 0) pools_[static_cast<size_t>(held.pool)].Free(held.block);
+    held.block = -1;
+  }
+  void FreeAll(std::vector<Held>& blocks) {
+    for (Held& held : blocks) Free(held);
   }
 
   const RankTensors& rank_;
-  CachingAllocator allocator_;
-  std::vector<std::vector<std::vector<CachingAllocator::Block>>> slots_;  // chunk, micro-batch
-  std::vector<CachingAllocator::Block> own_;
+  std::vector<CachingAllocator> pools_;                // by TensorPool
+  std::vector<std::vector<std::vector<Held>>> slots_;  // chunk, micro-batch
+  std::vector<Held> own_;
+  GradientMakers makers_;
+  bool makes_gradients_ = false;
+  int64_t peak_allocated_ = 0;
 };
 
 // After this number of passes in a row without a new segment, the steady state is taken to be
@@ -107,15 +155,22 @@ class Walk {
   }
 
   void Run(const PassSummary& pass) {
-    Note(pass.peak, pass.peak_activation);
+    Note(pass);
     held_ += pass.net;
+    gradients_ += pass.net_gradient;
+  }
+
+  void Update() {
+    const int64_t passes = most_;
+    Note(rank_.update.summary);
+    peak_.update_excess = Bytes(most_ - passes);
   }
 
   // Counts bytes that are being copied on both sides.
   void Copy(const CopiedBytes& copied) {
     held_ += copied.device;
     host_ += copied.host;
-    Note(0, 0);
+    Note({});
     peak_.host = std::max(peak_.host, Bytes(host_));
     held_ -= copied.gone;
     host_ -= copied.back;
@@ -127,21 +182,32 @@ class Walk {
   }
 
  private:
-  void Note(int64_t own, int64_t own_activation) {
-    if (held_ + own <= most_) return;
-    most_ = held_ + own;
-    peak_.activations = Bytes(held_ + own_activation);
-    peak_.workspace = rank_.workspace + Bytes(own - own_activation);
+  void Note(const PassSummary& pass) {
+    if (held_ + pass.peak <= most_) return;
+    most_ = held_ + pass.peak;
+    peak_.gradients = Bytes(gradients_ + pass.peak_gradient);
+    peak_.activations = Bytes(held_ - gradients_ + pass.peak_activation);
+    peak_.workspace =
+        rank_.workspace + Bytes(pass.peak - pass.peak_activation - pass.peak_gradient);
   }
 
   const RankTensors& rank_;
   RankPeak peak_;
   int64_t held_ = 0;
+  int64_t gradients_ = 0;  // the part of it in gradients that backwards have made
   int64_t most_ = 0;
   int64_t host_ = 0;
 };
 
 }  // namespace
+
+bool GradientMakers::Makes(int chunk, Phase phase) {
+  Made& made = made_[chunk];
+  const bool is_first = phase == Phase::kBackwardWeight ? !made.put_off : !made.now;
+  if (IsBackward(phase)) made.now = true;
+  if (MakesWeightGradients(phase)) made.put_off = true;
+  return is_first;
+}
 
 Bytes RankTensors::Offloaded(int chunk) const {
   const int64_t saved = (*chunks[chunk])[Phase::kForward].summary.net;
@@ -151,27 +217,33 @@ Bytes RankTensors::Offloaded(int chunk) const {
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order) {
   const std::vector<CopiedBytes> copies = CopiesOf(rank, order);
   Walk walk(rank);
+  GradientMakers makers(rank.chunks.size());
   for (size_t i = 0; i < order.size(); ++i) {
-    walk.Run((*rank.chunks[order[i].chunk])[order[i].phase].summary);
+    const ChunkPass& pass = (*rank.chunks[order[i].chunk])[order[i].phase];
+    walk.Run(makers.Makes(order[i].chunk, order[i].phase) ? pass.summary : pass.later);
     if (!copies.empty()) walk.Copy(copies[i]);
   }
+  walk.Update();
   return walk.Done();
 }
 
-double ReservedShare(const RankTensors& rank, const PassOrder& order, Bytes capacity) {
+Reservation ReservationOf(const RankTensors& rank, const PassOrder& order, Bytes capacity) {
   Replay replay(rank, capacity);
-  const CachingAllocator& allocator = replay.allocator();
   const int passes = std::min(kReplayedPasses, static_cast<int>(order.size()));
-  Bytes reserved;
+  Bytes reserved = replay.reserved();
   int steady = 0;
   for (int i = 0; i < passes && steady < kSteadyPasses; ++i) {
     replay.Run(order[i]);
-    steady = reserved == allocator.peak_reserved() ? steady + 1 : 0;
-    reserved = allocator.peak_reserved();
+    steady = reserved == replay.reserved() ? steady + 1 : 0;
+    reserved = replay.reserved();
   }
-  if (allocator.peak_allocated() == Bytes()) return 1;
-  return static_cast<double>(reserved.count()) /
-         static_cast<double>(allocator.peak_allocated().count());
+  if (replay.peak_allocated() == Bytes()) return {};
+  Reservation reservation;
+  reservation.share =
+      static_cast<double>(reserved.count()) / static_cast<double>(replay.peak_allocated().count());
+  replay.Update();
+  reservation.update = replay.reserved() - reserved;
+  return reservation;
 }
 
 }  // namespace stagecraft

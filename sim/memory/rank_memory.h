@@ -11,13 +11,14 @@
 
 namespace stagecraft {
 
-// What WalkRank() and ReservedShare() need to know about a rank.
+// What WalkRank() and ReservationOf() need to know about a rank.
 struct RankTensors {
   ModelStates states;  // one flat buffer for each
   Bytes workspace;     // held all the time: libraries' own, and weights that stay gathered
   Bytes messages;      // held all the time: gradients that the stage before reads
   Bytes nccl;          // held all the time, outside of the allocator
   std::vector<std::shared_ptr<const ChunkTensors>> chunks;  // like chunks are one object
+  ChunkPass update;      // what the optimizer step makes and drops, after the last pass
   double offloaded = 0;  // share of what forwards save that goes to the host
 
   // Bytes that a forward through a chunk offloads.
@@ -30,28 +31,53 @@ struct RankTensors {
   friend bool operator==(const RankTensors&, const RankTensors&) = default;
 };
 
+// Knows which passes make gradients that have no buffers: for each chunk the first one with
+// gradients of operators that a split backward does not put off, and the first one with the others.
+class GradientMakers {
+ public:
+  explicit GradientMakers(size_t chunks) : made_(chunks) {}
+  // Passes must come in the order in which they run.
+  bool Makes(int chunk, Phase phase);
+
+ private:
+  struct Made {
+    bool now = false;
+    bool put_off = false;
+  };
+  std::vector<Made> made_;
+};
+
 // Memory at the moment when the most is allocated, or at the first of several such moments.
 struct RankPeak {
   Bytes activations;
   Bytes workspace;
-  Bytes allocated;  // including states and messages
-  Bytes host;       // the most activations that are on the host at any moment
+  Bytes gradients;      // those that backwards have made; not the buffers of `states`
+  Bytes allocated;      // including states and messages
+  Bytes update_excess;  // how much of it is beyond the peak of the passes
+  Bytes host;           // the most activations that are on the host at any moment
+  friend bool operator==(const RankPeak&, const RankPeak&) = default;
 };
 
-// Returns the peak of a rank that runs these passes. Precondition: the passes of every micro-batch
-// through a chunk come as in sim/pipeline: a forward, then a backward or its two halves. Copies to
-// and from the host (OffloadedPass) are assumed to begin as early and to end as late as they can.
-// Takes time linear in the number of passes.
+// Returns the peak of a rank that runs these passes, and then updates its weights. Precondition:
+// the passes of every micro-batch through a chunk come as in sim/pipeline: a forward, then a
+// backward or its two halves. Copies to and from the host (OffloadedPass) are assumed to begin as
+// early and to end as late as they can. Takes time linear in the number of passes.
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order);
 
 // Pipeline schedules repeat themselves, so no more than this number of passes are replayed.
 inline constexpr int kReplayedPasses = 32;
 
-// Returns the bytes of the allocator's segments over the bytes allocated in them, each at its peak;
-// at least 1. The first passes are replayed through the allocator, with nothing on the host, until
-// the segments that they use are enough for the next ones too, which takes time linear in their
+// What the allocator reserves.
+struct Reservation {
+  double share = 1;  // bytes of segments over the bytes allocated in them, each at the passes' peak
+  Bytes update;      // segments that the update needs besides
+  friend bool operator==(const Reservation&, const Reservation&) = default;
+};
+
+// Replays the first passes through the allocator, with nothing on the host, until the segments that
+// they use are enough for the next ones too, and then the update; takes time linear in their
 // operators. `capacity` is the memory that the GPU leaves to the allocator; if it is too little,
 // the result is that of a larger GPU.
-double ReservedShare(const RankTensors& rank, const PassOrder& order, Bytes capacity);
+Reservation ReservationOf(const RankTensors& rank, const PassOrder& order, Bytes capacity);
 
 }  // namespace stagecraft

@@ -47,7 +47,7 @@ TEST(RankMemoryTest, ThePeakIsItemised) {
   EXPECT_EQ(peak.activations, 4 * kMiB);
   EXPECT_EQ(peak.workspace, 11 * kMiB);
   // Segments of 20 MiB each for the weights, and for 8, 4 and 3 MiB.
-  EXPECT_DOUBLE_EQ(ReservedShare(TinyRank(), order, kPlenty), 40.0 / 35);
+  EXPECT_DOUBLE_EQ(ReservationOf(TinyRank(), order, kPlenty).share, 40.0 / 35);
 }
 
 TEST(RankMemoryTest, OneForwardOneBackwardHoldsItsWarmupAndOne) {
@@ -82,13 +82,85 @@ TEST(RankMemoryTest, WhatWaitsWithTheHostTakesTheRestOfItsBytes) {
 
 TEST(RankMemoryTest, SegmentsHoldWhatIsAllocated) {
   for (const int micro_batches : {1, 2, 40}) {
-    EXPECT_GE(ReservedShare(TinyRank(), GpipeOrder(micro_batches), kPlenty), 1);
+    EXPECT_GE(ReservationOf(TinyRank(), GpipeOrder(micro_batches), kPlenty).share, 1);
   }
 }
 
 // On a GPU of 41 MiB nothing can be freed; the result says what a larger one would reserve.
 TEST(RankMemoryTest, AGpuThatIsTooSmallStillHasAShare) {
-  EXPECT_DOUBLE_EQ(ReservedShare(TinyRank(), GpipeOrder(5), 41 * kMiB), 60.0 / 51);
+  EXPECT_DOUBLE_EQ(ReservationOf(TinyRank(), GpipeOrder(5), 41 * kMiB).share, 60.0 / 51);
+}
+
+// An update that makes a tensor of `size` and drops it.
+RankTensors RankThatUpdates(Bytes size) {
+  RankTensors rank = TinyRank();
+  rank.update.tensors.events = {Event(size, true, 0, TensorRole::kWorkspace),
+                                Event(size, false, 0, TensorRole::kWorkspace)};
+  rank.update.summary.peak = size.count();
+  return rank;
+}
+
+// Passes hold 7 MiB beside the 28 that are always there, and nothing of them is left when the
+// update comes.
+TEST(RankMemoryTest, TheUpdateIsThePeakIfItMakesMoreThanThePasses) {
+  const PassOrder order = OneForwardOneBackwardOrder(0, 4);
+  EXPECT_EQ(WalkRank(RankThatUpdates(6 * kMiB), order), WalkRank(TinyRank(), order));
+  const RankPeak peak = WalkRank(RankThatUpdates(9 * kMiB), order);
+  EXPECT_EQ(peak.allocated, 37 * kMiB);
+  EXPECT_EQ(peak.update_excess, 2 * kMiB);
+  EXPECT_EQ(peak.activations, Bytes());
+  EXPECT_EQ(peak.workspace, 17 * kMiB);
+}
+
+// Passes leave a segment of 20 MiB with 12 free in one piece.
+TEST(RankMemoryTest, TheUpdateTakesASegmentThatPassesDoNotHave) {
+  const PassOrder order = OneForwardOneBackwardOrder(0, 4);
+  EXPECT_EQ(ReservationOf(RankThatUpdates(12 * kMiB), order, kPlenty).update, Bytes());
+  EXPECT_EQ(ReservationOf(RankThatUpdates(13 * kMiB), order, kPlenty).update, 14 * kMiB);
+}
+
+TEST(RankMemoryTest, OnlyTheFirstMicroBatchMakesGradients) {
+  GradientMakers whole(1);
+  EXPECT_TRUE(whole.Makes(0, Phase::kBackward));
+  EXPECT_FALSE(whole.Makes(0, Phase::kBackward));
+  EXPECT_FALSE(whole.Makes(0, Phase::kBackwardWeight));
+  GradientMakers split(2);
+  EXPECT_TRUE(split.Makes(0, Phase::kBackwardInput));
+  EXPECT_FALSE(split.Makes(0, Phase::kBackwardInput));
+  EXPECT_TRUE(split.Makes(0, Phase::kBackwardWeight));
+  EXPECT_FALSE(split.Makes(0, Phase::kBackwardWeight));
+  EXPECT_TRUE(split.Makes(1, Phase::kBackward));
+}
+
+// The first backward leaves a gradient of 5 MiB, so that the second micro-batch needs that much
+// more than the first.
+TEST(RankMemoryTest, GradientsWithoutBuffersAreHeldFromTheFirstBackwardOn) {
+  RankTensors rank = TinyRank();
+  ChunkTensors chunk = *rank.chunks[0];
+  ChunkPass& backward = chunk.passes[static_cast<size_t>(Phase::kBackward)];
+  backward.tensors.events.push_back(Event(5 * kMiB, true, 1, TensorRole::kGradient));
+  backward.summary.net += 5 * kMiB.count();
+  backward.summary.net_gradient = 5 * kMiB.count();
+  rank.chunks = {std::make_shared<const ChunkTensors>(chunk)};
+  EXPECT_EQ(WalkRank(rank, OneForwardOneBackwardOrder(0, 1)).allocated, 35 * kMiB);
+  for (const int micro_batches : {2, 3}) {
+    const RankPeak peak = WalkRank(rank, OneForwardOneBackwardOrder(0, micro_batches));
+    EXPECT_EQ(peak.allocated, 40 * kMiB);
+    EXPECT_EQ(peak.gradients, 5 * kMiB);
+    EXPECT_EQ(peak.activations, 4 * kMiB);
+  }
+}
+
+// Tensors of the two pools share no segment of 20 MiB.
+TEST(RankMemoryTest, EveryPoolHasSegmentsOfItsOwn) {
+  const PassOrder order = OneForwardOneBackwardOrder(0, 4);
+  const auto reserved = [&](TensorPool pool) {
+    RankTensors rank = RankThatUpdates(2 * kMiB);
+    for (TensorEvent& event : rank.update.tensors.events) event.pool = pool;
+    return ReservationOf(rank, order, kPlenty).update;
+  };
+  EXPECT_EQ(reserved(TensorPool::kCompute), Bytes());
+  EXPECT_EQ(reserved(TensorPool::kGather), 20 * kMiB);
 }
 
 }  // namespace

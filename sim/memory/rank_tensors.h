@@ -38,7 +38,7 @@ class RankTensorsMaker {
   struct LayerKey {
     ShardSpec spec;  // LayerSpec() without fabrics, which change no tensor
     int kind = 0;
-    bool keeps_input = false;
+    TraceOptions options;
     bool forward_only = false;
     bool is_share = false;  // its share of the vocabulary alone
     friend bool operator==(const LayerKey&, const LayerKey&) = default;
@@ -57,6 +57,11 @@ class RankTensorsMaker {
   std::vector<ChunkLayer> Layers(const StageParts& parts, const LayerRange& range);
   ChunkLayer Share(const StageParts& parts, VocabularyPart part);
   std::shared_ptr<const ChunkTensors> Chunk(std::vector<ChunkLayer> layers);
+  TraceOptions Options(const StageParts& parts, const LayerRange& range, int layer) const;
+  bool HasHead(const StageParts& parts) const;
+  Bytes LastOutputs(const StageParts& parts) const;
+  int GradientBytes(const StageParts& parts, int layer) const;
+  int64_t RootParameters(const StageParts& parts) const;
   Bytes ScoreBuffer(const StageParts& parts) const;
   Bytes Messages(const StageParts& parts) const;
 

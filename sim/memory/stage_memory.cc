@@ -25,18 +25,18 @@ int SmallestDevice(const Cluster& cluster, const std::vector<int>& devices) {
   });
 }
 
-// Remembers ReservedShare() for ranks with their pass orders.
-class ReservedShares {
+// Remembers ReservationOf() for ranks with their pass orders.
+class Reservations {
  public:
-  double Find(const RankTensors& rank, const PassOrder& order, Bytes room) {
+  Reservation Find(const RankTensors& rank, const PassOrder& order, Bytes room) {
     Key key{rank, {}, room};
     const auto passes = std::min(order.size(), static_cast<size_t>(kReplayedPasses));
     key.order.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(passes));
     const auto found = shares_.find(key);
     if (found != shares_.end()) return found->second;
-    const double share = ReservedShare(rank, order, room);
-    shares_.emplace(std::move(key), share);
-    return share;
+    const Reservation reservation = ReservationOf(rank, order, room);
+    shares_.emplace(std::move(key), reservation);
+    return reservation;
   }
   void Forget() { shares_.clear(); }
 
@@ -60,7 +60,7 @@ class ReservedShares {
       return hash.Add(backward - key.order.begin()).value();
     }
   };
-  std::unordered_map<Key, double, KeyHash> shares_;
+  std::unordered_map<Key, Reservation, KeyHash> shares_;
 };
 
 // When there are more chunks of tensors than this, which take some hundred megabytes, everything is
@@ -70,11 +70,10 @@ constexpr size_t kMostChunks = 2000;
 }  // namespace
 
 // Estimates replicas of one plan. Ranks that differ only in their number of micro-batches in flight
-// all get the ReservedShare() of the first one, which has the most of them in a pipeline.
+// all get the ReservationOf() of the first one, which has the most of them in a pipeline.
 class MemoryEstimator::Estimator {
  public:
-  Estimator(const Plan& plan, const Cluster& cluster, RankTensorsMaker& maker,
-            ReservedShares& shares)
+  Estimator(const Plan& plan, const Cluster& cluster, RankTensorsMaker& maker, Reservations& shares)
       : plan_(plan), cluster_(cluster), maker_(maker), shares_(shares) {}
 
   StageMemory Estimate(int stage, int replica, bool with_fragmentation) {
@@ -85,7 +84,6 @@ class MemoryEstimator::Estimator {
     memory.device = SmallestDevice(cluster_, plan_.stages[stage].replicas[replica]);
     memory.capacity = cluster_.device(memory.device).memory;
     memory.weights = rank.states.weights;
-    memory.gradients = rank.states.gradients;
     memory.optimizer = rank.states.optimizer;
     memory.communication = rank.messages + rank.nccl;
     memory.framework = ContextMemory();
@@ -93,14 +91,18 @@ class MemoryEstimator::Estimator {
     memory.host_capacity = HostShare(plan_, cluster_, memory.device);
     const RankPeak peak = WalkRank(rank, order);
     memory.host += peak.host;
+    memory.gradients = rank.states.gradients + peak.gradients;
     memory.activations = peak.activations;
     memory.workspace = peak.workspace;
     memory.allocated = peak.allocated;
     if (!with_fragmentation) return memory;
     const Bytes room = memory.capacity - memory.framework - rank.nccl;
-    const double share = Share(std::move(rank), order, room);
-    memory.fragmentation =
-        Bytes(std::llround((share - 1) * static_cast<double>(memory.allocated.count())));
+    // The peak may be that of the update, whose segments come on top of those of the passes.
+    const Bytes passes = memory.allocated - peak.update_excess;
+    const Reservation reserved = Find(std::move(rank), order, room);
+    const Bytes segments =
+        Bytes(std::llround(reserved.share * static_cast<double>(passes.count())));
+    memory.fragmentation = std::max(Bytes(), segments + reserved.update - memory.allocated);
     return memory;
   }
 
@@ -117,22 +119,22 @@ class MemoryEstimator::Estimator {
   struct Replayed {
     RankTensors rank;
     Bytes room;
-    double reserved_share = 1;
+    Reservation reservation;
   };
 
-  double Share(RankTensors rank, const PassOrder& order, Bytes room) {
+  Reservation Find(RankTensors rank, const PassOrder& order, Bytes room) {
     for (const Replayed& known : replayed_) {
-      if (known.room == room && known.rank == rank) return known.reserved_share;
+      if (known.room == room && known.rank == rank) return known.reservation;
     }
-    const double share = shares_.Find(rank, order, room);
-    replayed_.push_back({std::move(rank), room, share});
-    return share;
+    const Reservation reservation = shares_.Find(rank, order, room);
+    replayed_.push_back({std::move(rank), room, reservation});
+    return reservation;
   }
 
   const Plan& plan_;
   const Cluster& cluster_;
   RankTensorsMaker& maker_;
-  ReservedShares& shares_;
+  Reservations& shares_;
   PassOrder own_;
   std::map<int, PassOrders> orders_;  // by micro-batches
   std::vector<Replayed> replayed_;
@@ -140,7 +142,7 @@ class MemoryEstimator::Estimator {
 
 struct MemoryEstimator::Remembered {
   RankTensorsMaker maker;
-  ReservedShares shares;
+  Reservations shares;
 
   // Forgets only between plans, since chunks that are alike must be one object within a plan.
   Estimator Begin(const Plan& plan, const Cluster& cluster) {

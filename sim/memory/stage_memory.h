@@ -12,6 +12,10 @@
 
 namespace stagecraft {
 
+// The share of a device's memory beyond which cudaMalloc retries show in measured steps; a rule of
+// thumb.
+inline constexpr double kCrowdedShare = 0.95;
+
 // The peak of one rank of a stage, with its items at the moment when the most is allocated.
 struct StageMemory {
   int stage = 0;
@@ -34,6 +38,8 @@ struct StageMemory {
   Bytes allocated;
   // What the allocator holds of the GPU: allocated memory and fragmentation.
   Bytes Reserved() const { return allocated + fragmentation; }
+  // What lies outside of the allocator: the CUDA context and NCCL's own buffers.
+  Bytes Outside() const { return Peak() - Reserved(); }
   // Everything that the device holds: the sum of the items.
   Bytes Peak() const {
     return weights + gradients + optimizer + activations + workspace + communication + framework +
@@ -44,6 +50,9 @@ struct StageMemory {
     return static_cast<double>(Peak().count()) / static_cast<double>(capacity.count());
   }
   bool fits() const { return Peak() <= capacity && host <= host_capacity; }
+  // Whether it fits, but so tightly that the allocator is likely to run out of segments, give those
+  // that are free back to the device and try again, which slows a step by an unknown amount.
+  bool IsCrowded() const { return fits() && Share() > kCrowdedShare; }
   friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 

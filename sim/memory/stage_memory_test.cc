@@ -18,8 +18,10 @@ StageMemory FirstOf(const PlanDegrees& degrees, const Cluster& cluster) {
 }
 
 TEST(StageMemoryTest, ItemsAddUpToThePeak) {
-  const StageMemory memory = FirstOf(Degrees(1, 2), MakeCluster(1, 2));
-  EXPECT_EQ(memory.Peak(), memory.Reserved() + ContextMemory() + NcclBuffers(1));
+  const Cluster cluster = MakeCluster(1, 2);
+  const StageMemory memory = FirstOf(Degrees(1, 2), cluster);
+  EXPECT_EQ(memory.Peak(), memory.Reserved() + memory.Outside());
+  EXPECT_EQ(memory.Outside(), ContextMemory() + NcclBuffers(1, cluster.device(0).generation));
   EXPECT_GE(memory.fragmentation, Bytes());
 }
 
@@ -37,6 +39,82 @@ TEST(StageMemoryTest, ShardingDividesWhatItShards) {
   // Without resharding every layer is whole from forward to backward.
   degrees.reshard_after_forward = false;
   EXPECT_GT(FirstOf(degrees, cluster).workspace, shared.workspace);
+}
+
+TEST(StageMemoryTest, ACrowdedDeviceIsNearlyFull) {
+  StageMemory memory;
+  memory.capacity = Bytes(100);
+  memory.weights = Bytes(95);
+  EXPECT_FALSE(memory.IsCrowded());
+  memory.weights = Bytes(96);
+  EXPECT_TRUE(memory.IsCrowded());
+  memory.weights = Bytes(101);
+  EXPECT_FALSE(memory.IsCrowded());
+}
+
+// Shards are masters of 4 bytes, with moments of 8, in place of 2 and 12; whole layers, and the
+// buffers of their gathers, are beside them.
+TEST(StageMemoryTest, WrappedLayersShardTheirMasters) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  FrameworkMemory framework;
+  const StageMemory plain = EstimateMemory(plan, workload, cluster, framework)[0];
+  framework.wraps_layers = true;
+  const StageMemory wrapped = EstimateMemory(plan, workload, cluster, framework)[0];
+  EXPECT_EQ(wrapped.weights, 2 * plain.weights);
+  EXPECT_EQ(3 * wrapped.optimizer, 2 * plain.optimizer);
+  EXPECT_GT(wrapped.workspace, plain.workspace);
+  // Without shards there is nothing to wrap.
+  degrees.zero = 1;
+  const Plan whole = MakePlan(degrees, workload, cluster);
+  EXPECT_EQ(EstimateMemory(whole, workload, cluster, framework),
+            EstimateMemory(whole, workload, cluster));
+}
+
+// The first micro-batch makes the gradients, so that a single one peaks without those of the layers
+// that its backward has not reached.
+TEST(StageMemoryTest, GradientsWithoutBuffersComeWithTheBackward) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  FrameworkMemory framework;
+  framework.keeps_gradients = false;
+  const auto allocated = [&](int64_t micro_batches, const FrameworkMemory& f) {
+    PlanDegrees degrees = Degrees(1, 1);
+    degrees.global_batch = micro_batches * degrees.micro_batch;
+    return EstimateMemory(MakePlan(degrees, workload, cluster), workload, cluster, f)[0].allocated;
+  };
+  EXPECT_LT(allocated(1, framework), allocated(1, {}));
+  EXPECT_GT(allocated(2, framework), allocated(1, framework));
+  EXPECT_EQ(allocated(2, {}), allocated(1, {}));
+}
+
+// The last stage holds the logits of the micro-batch before: 2 bytes for each token and word.
+TEST(StageMemoryTest, KeptOutputsTakeMemoryInEveryStage) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 2);
+  PlanDegrees degrees = Degrees(1, 2);
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  FrameworkMemory framework;
+  const std::vector<StageMemory> freed = EstimateMemory(plan, workload, cluster, framework);
+  framework.keeps_outputs = true;
+  const std::vector<StageMemory> kept = EstimateMemory(plan, workload, cluster, framework);
+  EXPECT_GT(kept[0].activations, freed[0].activations);
+  EXPECT_EQ(kept[1].allocated - freed[1].allocated,
+            Bytes(2 * plan.micro_batch * plan.sequence * workload.vocabulary));
+}
+
+TEST(StageMemoryTest, GroupsOfAllRanksHaveBuffersToo) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  const Plan plan = MakePlan(Degrees(1, 2), workload, cluster);
+  FrameworkMemory framework;
+  const Bytes own = EstimateMemory(plan, workload, cluster, framework)[0].Outside();
+  framework.has_global_groups = true;
+  EXPECT_EQ(EstimateMemory(plan, workload, cluster, framework)[0].Outside() - own,
+            NcclBuffers(2, cluster.device(0).generation));
 }
 
 // 16-bit weights and gradients, and Adam with a master copy, take 2 + 2 + 12 bytes.

@@ -22,7 +22,12 @@ int64_t LocalOut(const Operator& op, const ShardSpec& spec) {
   return op.split == Split::kColumn ? DivideUp(op.out_features, spec.tensor) : op.out_features;
 }
 
-// Returns the bytes of the attention scores: one number for each query, key and head.
+bool IsSplitProduct(const Operator& op, Split split, const ShardSpec& spec) {
+  return spec.sequence_parallel && op.kind == OperatorKind::kLinear && op.split == split;
+}
+
+}  // namespace
+
 Bytes ScoreBytes(const Operator& op, const ShardSpec& spec) {
   return Bytes(spec.Rows(op.positions) * DivideUp(op.heads, spec.tensor) * Keys(op, spec) *
                spec.ElementBytes());
@@ -31,12 +36,6 @@ Bytes ScoreBytes(const Operator& op, const ShardSpec& spec) {
 bool KeepsScores(const Operator& op, const ShardSpec& spec) {
   return op.kind == OperatorKind::kAttention && spec.attention == AttentionBackend::kUnfused;
 }
-
-bool IsSplitProduct(const Operator& op, Split split, const ShardSpec& spec) {
-  return spec.sequence_parallel && op.kind == OperatorKind::kLinear && op.split == split;
-}
-
-}  // namespace
 
 Bytes SavedBytes(const SavedTensor& tensor, const Operator& op, const ShardSpec& spec) {
   const int64_t element =
@@ -84,8 +83,7 @@ Bytes ForwardScratch(const Operator& op, const ShardSpec& spec) {
 }
 
 Bytes BackwardScratch(const Operator& op, const ShardSpec& spec) {
-  // The gradients of the outputs of dropout and softmax.
-  if (KeepsScores(op, spec)) return 2 * ScoreBytes(op, spec);
+  if (KeepsScores(op, spec)) return Bytes();
   if (op.kind == OperatorKind::kAttention) {
     // FlashAttention-2 sums gradients of queries in 32 bits.
     constexpr int64_t kSumBytes = 4;

@@ -27,8 +27,16 @@ Bytes OutputBytes(const Operator& op, const ShardSpec& spec);
 // sequence parallelism has split it.
 Bytes ProductGradientBytes(const Operator& op, const ShardSpec& spec);
 
+// Returns whether the operator is unfused attention, which writes its scores to memory.
+bool KeepsScores(const Operator& op, const ShardSpec& spec);
+
+// Returns the bytes of the attention scores in the working precision: one number for each query,
+// key and head.
+Bytes ScoreBytes(const Operator& op, const ShardSpec& spec);
+
 // Return the bytes that the operator holds only while it runs: gathered inputs and partial sums of
-// sequence parallelism, scores of unfused attention, 32-bit sums of fused attention.
+// sequence parallelism, scores of unfused attention, 32-bit sums of fused attention. Gradients of
+// scores are not among them.
 Bytes ForwardScratch(const Operator& op, const ShardSpec& spec);
 Bytes BackwardScratch(const Operator& op, const ShardSpec& spec);
 

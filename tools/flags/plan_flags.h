@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
 #include "sim/step/mechanism.h"
 #include "sim/workload/workload.h"
@@ -76,6 +77,7 @@ class PlanFlags {
   std::vector<Mechanism> SwitchedOff() const;
   std::vector<std::string> NotesOnCluster() const;
   Workload LoadNetwork(const Cluster& cluster) const;
+  FrameworkMemory MemoryOfSoftware() const;
   // Returns the plan with the first of none, selective and full with which every stage fits into
   // its device, or else with full; sets `note` to a sentence about it.
   Plan LeastRecomputation(PlanDegrees degrees, const Workload& workload, const Cluster& cluster,
@@ -99,6 +101,7 @@ class PlanFlags {
   PlanDegrees degrees_;
   PipelineScheduleFlags schedule_;
   SyncFlags sync_;
+  FrameworkMemory memory_;        // of the stack's software
   bool keeps_attention_ = false;  // the stack's default does not replace attention_
   bool sequence_parallel_ = true;
   bool is_compiled_ = false;

@@ -279,12 +279,19 @@ std::vector<std::string> PlanFlags::InputFiles() const {
   return files;
 }
 
+FrameworkMemory PlanFlags::MemoryOfSoftware() const {
+  FrameworkMemory memory = memory_;
+  memory.compiles = is_compiled_;
+  return memory;
+}
+
 Plan PlanFlags::LeastRecomputation(PlanDegrees degrees, const Workload& workload,
                                    const Cluster& cluster, std::string* note) const {
   for (const Recompute recompute : {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
     degrees.recompute = recompute;
     Plan plan = MakePlan(degrees, workload, cluster);
-    const std::vector<StageMemory> memory = EstimateMemory(plan, workload, cluster);
+    const std::vector<StageMemory> memory =
+        EstimateMemory(plan, workload, cluster, MemoryOfSoftware());
     const bool fits = std::all_of(memory.begin(), memory.end(),
                                   [](const StageMemory& stage) { return stage.fits(); });
     if (!fits && recompute != Recompute::kFull) continue;
@@ -340,7 +347,8 @@ PlannedJob PlanFlags::Build() const {
           {},
           InputFiles(),
           std::move(warnings),
-          {}};
+          {},
+          MemoryOfSoftware()};
 }
 
 }  // namespace stagecraft

@@ -6,6 +6,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/engine/sim_executor.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/workload.h"
 #include "tools/stacks/stack_table.h"
@@ -23,6 +24,7 @@ struct PlannedJob {
   std::vector<std::string> files;        // that were read
   std::vector<std::string> warnings;     // assumptions that results rest on, a sentence each
   NetworkOptions network = {};
+  FrameworkMemory memory = {};  // of the stack's software
 };
 
 }  // namespace stagecraft

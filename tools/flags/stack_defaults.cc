@@ -70,6 +70,7 @@ PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
   PlanFlags flags = *this;
   flags.stack_.clear();
   flags.software_date_.clear();
+  flags.memory_ = stack.memory;
   PlanDegrees& degrees = flags.degrees_;
   const auto take = [&](const char* key, const char* flag, auto& to, const auto& value) {
     const StackValue* const found = stack.Find(key);

@@ -41,10 +41,20 @@ Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
           {"fragmentation", m.fragmentation.gib()},
           {"allocated", m.allocated.gib()},
           {"reserved", m.Reserved().gib()},
+          {"outside_allocator", m.Outside().gib()},
           {"peak", m.Peak().gib()},
           {"capacity", m.capacity.gib()},
           {"host", m.host.gib()},
           {"host_capacity", m.host_capacity.gib()}};
+}
+
+// In pipeline order.
+std::vector<int> CrowdedStages(const Evaluation& e) {
+  std::vector<int> stages;
+  for (const StageMemory& m : e.memory) {
+    if (m.IsCrowded()) stages.push_back(m.stage);
+  }
+  return stages;
 }
 
 }  // namespace
@@ -81,6 +91,7 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Plan& plan,
       {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
       {"memory", std::move(memory)},
       {"fits", e.fits},
+      {"crowded_stages", CrowdedStages(e)},
       {"basis", std::move(basis)}};
 }
 
@@ -113,19 +124,21 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
 
 void PrintMemory(const Evaluation& e, std::ostream& out) {
   fmt::print(out, "\nmemory (GiB, worst stage first)\n");
-  fmt::print(out, "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>13} {:>7} {:>8}\n",
+  fmt::print(out,
+             "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>13} {:>9} {:>8} {:>7} {:>8}\n",
              "stage", "weights", "gradients", "optimizer", "activations", "workspace", "comm",
-             "framework", "fragmentation", "peak", "capacity");
+             "framework", "fragmentation", "allocated", "reserved", "peak", "capacity");
   constexpr size_t kMostShown = 16;
   const std::vector<StageMemory> memory = WorstFirst(e.memory);
   for (size_t i = 0; i < std::min(memory.size(), kMostShown); ++i) {
     const StageMemory& m = memory[i];
     fmt::print(out,
                "  {:>5} {:>7.2f} {:>9.2f} {:>9.2f} {:>11.2f} {:>9.2f} {:>6.2f} {:>9.2f} {:>13.2f} "
-               "{:>7.2f} {:>8.2f}{}\n",
+               "{:>9.2f} {:>8.2f} {:>7.2f} {:>8.2f}{}\n",
                m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
                m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.fragmentation.gib(),
-               m.Peak().gib(), m.capacity.gib(), m.fits() ? "" : "  does not fit");
+               m.allocated.gib(), m.Reserved().gib(), m.Peak().gib(), m.capacity.gib(),
+               m.fits() ? "" : "  does not fit");
   }
   if (memory.size() > kMostShown) {
     fmt::print(out, "  and {} more stages, each with more memory left\n",
@@ -139,6 +152,15 @@ void PrintMemory(const Evaluation& e, std::ostream& out) {
                fullest.host.gib(), fullest.host_capacity.gib());
   }
   fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
+  const std::vector<int> crowded = CrowdedStages(e);
+  if (!crowded.empty()) {
+    const size_t others = crowded.size() - 1;
+    fmt::print(out,
+               "note: stage {}{} fills more than {:.0f} % of its memory: the allocator may have to "
+               "free segments and try again, which slows steps and is not predicted\n",
+               crowded.front(), others > 0 ? fmt::format(" (and {} more)", others) : "",
+               100 * kCrowdedShare);
+  }
 }
 
 void PrintBreakdown(const Evaluation& e, std::ostream& out) {

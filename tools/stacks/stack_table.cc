@@ -70,6 +70,14 @@ void CheckStack(const StackProto& proto, const std::string& place) {
   CheckOptionalWord(proto.parameter_exchange(),
                     {Name(ParameterExchange::kGather), Name(ParameterExchange::kBroadcasts)},
                     place + ".parameter_exchange");
+  CheckOptionalWord(
+      proto.cross_entropy(),
+      {Name(CrossEntropy::kInPlace), Name(CrossEntropy::kCopies), Name(CrossEntropy::kEager)},
+      place + ".cross_entropy");
+  CheckOptionalWord(
+      proto.weight_update(),
+      {Name(UpdateKind::kFused), Name(UpdateKind::kForeach), Name(UpdateKind::kDeepspeed)},
+      place + ".weight_update");
   CheckRange(proto.zero(), 0, 3, place + ".zero");
   CheckRange(proto.micro_batch(), 0, kMostOfABatch, place + ".micro_batch");
   CheckRange(proto.vocabulary_multiple(), 0, kMaxMultiple, place + ".vocabulary_multiple");
@@ -162,6 +170,28 @@ Framework FrameworkOf(const StackProto& proto) {
   return framework;
 }
 
+// Megatron's activations are [sequence, batch, hidden], so it copies the output of attention; its
+// data loaders make masks.
+FrameworkMemory MemoryOf(const StackProto& proto) {
+  FrameworkMemory memory;
+  memory.copies_attention_output = memory.makes_attention_mask = proto.megatron_layers();
+  for (const CrossEntropy loss : {CrossEntropy::kCopies, CrossEntropy::kEager}) {
+    if (proto.cross_entropy() == Name(loss)) memory.cross_entropy = loss;
+  }
+  for (const UpdateKind update : {UpdateKind::kForeach, UpdateKind::kDeepspeed}) {
+    if (proto.weight_update() == Name(update)) memory.update = update;
+  }
+  if (proto.has_keeps_gradients()) memory.keeps_gradients = proto.keeps_gradients();
+  // A kernel that adds to a gradient needs a buffer of it.
+  memory.fuses_weight_gradients = memory.keeps_gradients;
+  memory.casts_weights = proto.casts_weights();
+  memory.wraps_layers = proto.wraps_layers();
+  memory.keeps_outputs = proto.keeps_outputs();
+  memory.keeps_score_buffer = proto.keeps_score_buffer();
+  memory.has_global_groups = proto.has_global_groups();
+  return memory;
+}
+
 StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& place) {
   CheckStack(proto, place);
   StackDefaults defaults;
@@ -186,6 +216,7 @@ StackDefaults DefaultsFromProto(const StackProto& proto, const std::string& plac
   defaults.overlap_tensor = proto.overlap_tensor();
   defaults.context_exchange = proto.context_exchange();
   defaults.framework = FrameworkOf(proto);
+  defaults.memory = MemoryOf(proto);
   defaults.megatron_layers = proto.megatron_layers();
   return defaults;
 }

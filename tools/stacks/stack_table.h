@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/memory/framework_memory.h"
 #include "sim/plan/framework.h"
 
 namespace stagecraft {
@@ -41,6 +42,7 @@ struct StackDefaults {
   bool overlap_tensor = false;
   std::string context_exchange;
   Framework framework;
+  FrameworkMemory memory;          // whatever its flags
   bool megatron_layers = false;    // layers and data loaders of Megatron-LM
   std::vector<StackValue> values;  // those that the table sets, with their origins
 

@@ -65,9 +65,11 @@ class Completion {
   void FillFramework() {
     completed_.megatron_layers = stack_.megatron_layers;
     completed_.framework = stack_.framework;
+    completed_.memory = stack_.memory;
     // torch.compile fuses what lies between GEMMs.
     if (!row_.compiled.empty() && IsYes("compiled", row_.compiled)) {
       completed_.framework.elementwise_traffic = 1;
+      completed_.memory.compiles = true;
     }
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
 #include "tools/validation/measured_row.h"
 #include "tools/validation/row_facts.h"
@@ -17,6 +18,7 @@ struct CompletedRow {
   MeasuredRow row;               // degrees at least 1, words never empty
   RowFacts facts;                // what the columns of the row cannot say
   bool megatron_layers = false;  // as in StackDefaults::megatron_layers
+  FrameworkMemory memory;        // that of the stack
   Framework framework;
   StepConstants constants;  // those of the framework are in it
   bool overlap_param_gather = false;

@@ -84,10 +84,10 @@ bool CountsContext(const CompletedRow& completed) {
 }
 
 double MemoryOf(const StageMemory& memory, const CompletedRow& completed) {
-  if (completed.row.metric_kind == "peak_memory_allocated") {
-    return static_cast<double>(memory.allocated.count());
-  }
-  const Bytes counted = CountsContext(completed) ? memory.Peak() : memory.Peak() - memory.framework;
+  const bool is_allocated = completed.row.metric_kind == "peak_memory_allocated";
+  const Bytes counted = CountsContext(completed) ? memory.Peak()
+                        : is_allocated           ? memory.allocated
+                                                 : memory.Reserved();
   return static_cast<double>(counted.count());
 }
 
@@ -97,7 +97,7 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
   if (row.metric_kind == "peak_memory_reserved") {
     completed.defaults_used.push_back(CountsContext(completed)
                                           ? "reserved with buffers and CUDA context"
-                                          : "reserved with buffers, without CUDA context");
+                                          : "reserved, without buffers and CUDA context");
   }
   const Plan plan = WithPassOrders(job.plan, job.network.workload, job.cluster, model);
   const std::vector<StageMemory> stages =
@@ -105,7 +105,8 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
   const double unit = completed.memory_unit;
   const double first = MemoryOf(stages.front(), completed) / unit;
   const double last = MemoryOf(stages.back(), completed) / unit;
-  if (row.rank == "first") return first;
+  const bool is_first = row.rank == "first-last" && completed.facts.first_stage.value_or(false);
+  if (row.rank == "first" || is_first) return first;
   if (row.rank == "last") return last;
   if (row.rank == "first-last") return std::max(first, last);
   if (row.rank != "max") throw InputError("the rank whose memory was measured is not stated");

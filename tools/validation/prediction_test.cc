@@ -414,6 +414,23 @@ TEST(PredictionTest, MemoryOfTheFullestRankIsTheMost) {
   EXPECT_GT(memory("max"), allocated);
 }
 
+// Reserved memory is the allocator's: without NCCL's buffers and the context, which nvidia-smi
+// shows.
+TEST(PredictionTest, WhatLiesOutsideOfTheAllocatorCountsOnlyIfTheMetricSaysSo) {
+  MeasuredRow row = Gpt();
+  row.schedule = "1f1b";
+  row.rank = "max";
+  row.metric_kind = "peak_memory_reserved";
+  const Prediction reserved = Predict(row);
+  EXPECT_TRUE(Uses(reserved, "reserved, without buffers and CUDA context"));
+  row.metric_kind = "peak_memory_allocated";
+  row.metric = "peak_memory_max";
+  const Prediction shown = Predict(row);
+  EXPECT_GT(*shown.value, *reserved.value + 1.1e9);
+  ASSERT_TRUE(shown.value_without.has_value());
+  EXPECT_LT(*shown.value_without, *reserved.value);
+}
+
 // With 4 stages and 8 micro-batches of 1 + 1 + 1 ms, 1F1B is idle for (p - 1) / (m + p - 1) = 3/11.
 TEST(PredictionTest, BubbleRatesAreThoseOfTheFormulas) {
   MeasuredRow row = Gpt();

@@ -30,7 +30,8 @@ constexpr auto kFields =
                &RowFacts::span_head, &RowFacts::swiglu_ffn, &RowFacts::local_layers,
                &RowFacts::transformer_engine, &RowFacts::qk_norm, &RowFacts::fuses_weight_gradients,
                &RowFacts::fuses_softmax, &RowFacts::makes_attention_mask, &RowFacts::deterministic,
-               &RowFacts::post_validation, &RowFacts::counts_context, &RowFacts::network_sites);
+               &RowFacts::post_validation, &RowFacts::counts_context, &RowFacts::first_stage,
+               &RowFacts::network_sites);
 
 // Adds the facts that `known` states and `facts` does not; returns whether there were any.
 bool Add(const RowFacts& known, RowFacts& facts) {
@@ -108,6 +109,7 @@ RowFacts FactsFromProto(const RowFactsProto& proto, const std::string& place) {
   facts.deterministic = claim(proto.has_deterministic(), proto.deterministic());
   facts.post_validation = claim(proto.has_post_validation(), proto.post_validation());
   facts.counts_context = claim(proto.has_counts_context(), proto.counts_context());
+  facts.first_stage = claim(proto.has_first_stage(), proto.first_stage());
   if (!proto.network_sites().empty()) {
     facts.network_sites.emplace(proto.network_sites().begin(), proto.network_sites().end());
   }

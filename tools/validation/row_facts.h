@@ -18,7 +18,7 @@ struct RowFacts {
   std::optional<bool> prints_gib, passes_only, counts_every_rank, span_head, swiglu_ffn;
   std::optional<bool> local_layers, transformer_engine, qk_norm, fuses_weight_gradients;
   std::optional<bool> fuses_softmax, makes_attention_mask, deterministic, post_validation;
-  std::optional<bool> counts_context;
+  std::optional<bool> counts_context, first_stage;
   std::optional<std::vector<std::string>> network_sites;
 };
 

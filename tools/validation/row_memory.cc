@@ -1,7 +1,5 @@
 #include "tools/validation/row_memory.h"
 
-#include "tools/stacks/stack_table.h"
-
 namespace stagecraft {
 namespace {
 
@@ -9,30 +7,19 @@ namespace {
 // torch.use_deterministic_algorithms; Megatron-LM, --deterministic-mode).
 constexpr Bytes kDeterministicBlasWorkspace(8 * 4096 << 10);
 
-// Megatron's activations are [sequence, batch, hidden], so it copies the output of attention; its
-// data loaders make masks.
-FrameworkMemory FrameworkOf(bool has_megatron_layers) {
-  FrameworkMemory framework;
-  framework.copies_attention_output = framework.makes_attention_mask = has_megatron_layers;
-  return framework;
-}
-
 }  // namespace
 
-FrameworkMemory StackFramework(const std::string& stack) {
-  const StackDefaults* const known = StackTable::Embedded().Find(stack);
-  return FrameworkOf(known != nullptr && known->megatron_layers);
-}
-
 FrameworkMemory RowFramework(const CompletedRow& completed) {
-  FrameworkMemory framework = FrameworkOf(completed.megatron_layers);
+  FrameworkMemory framework = completed.memory;
   if (!completed.megatron_layers) return framework;
   const RowFacts& facts = completed.facts;
   framework.makes_attention_mask = facts.makes_attention_mask.value_or(true);
-  framework.fuses_weight_gradients = facts.fuses_weight_gradients.value_or(true);
+  framework.fuses_weight_gradients =
+      facts.fuses_weight_gradients.value_or(framework.fuses_weight_gradients);
   framework.has_transformer_engine = facts.transformer_engine.value_or(false);
-  framework.keeps_score_buffer =
-      !framework.has_transformer_engine && completed.row.attention_backend == "unfused";
+  if (framework.has_transformer_engine || completed.row.attention_backend != "unfused") {
+    framework.keeps_score_buffer = false;
+  }
   framework.fuses_softmax = facts.fuses_softmax.value_or(true);
   if (facts.deterministic.value_or(false)) framework.blas_workspace = kDeterministicBlasWorkspace;
   return framework;

@@ -42,6 +42,7 @@ DecoderConfig Phi() {
 DecoderConfig Opt() {
   DecoderConfig config = Gpt();
   config.activation = Activation::kRelu;
+  config.attention_dropout = false;  // facebook/opt-*, config.json: attention_dropout 0.0
   config.position_offset = 2;
   return config;
 }
