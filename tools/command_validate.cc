@@ -98,6 +98,10 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
         validated.measured = std::move(row);
         validation.rows.push_back(std::move(validated));
       } else {
+        const bool is_step = row.metric_kind != "context" && *Unit(row.metric_kind) != '\0';
+        if (IsMixture(row.model_kind) && is_step) {
+          validation.mixtures.emplace_back().measured = row;
+        }
         validation.not_scored.push_back(std::move(row));
       }
     }
@@ -202,6 +206,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const MemoModel memo(*model);
   const PredictionBasis basis = {StackTable::Embedded(), facts, memo, without.get()};
   PredictAll(validation.rows, basis, shows_progress ? &err : nullptr);
+  PredictAll(validation.mixtures, basis, nullptr);
   validation.passes = PredictPasses(validation.not_scored, basis);
   AddBaselines(validation.rows);
   if (!flags.report.empty()) {

@@ -211,6 +211,10 @@ bool LessIsBetter(const std::string& metric_kind) {
   return kind == nullptr || kind->less_is_better;
 }
 
+bool IsMixture(const std::string& model_kind) {
+  return model_kind == "moe" || model_kind == "switch";
+}
+
 std::vector<MeasuredRow> ReadMeasuredRows(const CsvTable& table, const std::string& stem) {
   CheckColumns(table);
   std::vector<MeasuredRow> rows;
