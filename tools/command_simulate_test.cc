@@ -55,7 +55,7 @@ TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
   EXPECT_EQ(ErrorOf(RunSimulate, with("--without", "friction")),
             "--without: got \"friction\", want one of board-power, host-launches, "
             "compute-slowdown, attention-version, eager-traffic, gradient-sums, late-prefetch, "
-            "broadcasts");
+            "broadcasts, exchange-overlap");
 }
 
 TEST_F(CommandSimulateTest, WithoutAMechanismAStepIsShorter) {

@@ -24,6 +24,7 @@ enum class Mechanism {
   kGradientSums,      // adding up gradients of micro-batches: Framework::sums_gradients
   kLatePrefetch,      // late gathers of parameters: Framework::backward_prefetch
   kBroadcasts,        // parameters handed on by broadcasts: Framework::parameter_exchange
+  kExchangeOverlap,   // passes hide each other's exchanges of tokens: Framework::hides_exchanges
 };
 std::span<const Mechanism> AllMechanisms();
 const char* Name(Mechanism mechanism);     // the word of --without: "board-power"
