@@ -98,8 +98,8 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
         validated.measured = std::move(row);
         validation.rows.push_back(std::move(validated));
       } else {
-        const bool is_step = row.metric_kind != "context" && *Unit(row.metric_kind) != '\0';
-        if (IsMixture(row.model_kind) && is_step) {
+        const bool has_value = row.value > 0 && *Unit(row.metric_kind) != '\0';
+        if (IsMixture(row.model_kind) && has_value) {
           validation.mixtures.emplace_back().measured = row;
         }
         validation.not_scored.push_back(std::move(row));

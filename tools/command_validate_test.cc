@@ -88,6 +88,7 @@ TEST_F(ValidateTest, MixturesOfExpertsArePredictedApart) {
   const nlohmann::json& mixtures = report["mixtures"];
   ASSERT_EQ(mixtures.size(), 4u);
   EXPECT_GT(mixtures[0]["predicted"].get<double>(), 0) << mixtures[0]["reason"];
+  EXPECT_EQ(mixtures[0]["measured"], 10);
   EXPECT_EQ(mixtures[1]["reason"], "mixture of experts mixtral-9x9b is not known");
   EXPECT_EQ(mixtures[2]["reason"], "llama-2-7b is no mixture of experts");
   EXPECT_EQ(mixtures[3]["reason"], "the mixture of experts is not named");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/pipeline/pipeline_schedule.h"
+
 namespace stagecraft {
 namespace {
 
