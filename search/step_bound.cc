@@ -45,7 +45,8 @@ const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
 }
 
 Duration StepBound::StepTime(const PlanDegrees& degrees) {
-  const bool hides_collectives = TraitsOf(degrees.schedule).pairs_passes;
+  const bool hides_collectives =
+      TraitsOf(degrees.schedule).pairs_passes || degrees.schedule_options.pairs_passes;
   const Workload& workload = problem_.workload;
   const std::vector<LayerTimes>& times = LayersOf(degrees);
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
@@ -86,7 +87,7 @@ Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool
     return ClassOf(pipeline_schedule) == schedules && TraitsOf(pipeline_schedule).pairs_passes;
   };
   const bool may_hide =
-      computes_alone ||
+      computes_alone || problem_.given.schedule_options.pairs_passes ||
       std::any_of(pipeline_schedules.begin(), pipeline_schedules.end(), pairs_passes) ||
       places_.MayLieElsewhere(degrees);
   Duration least = Duration::Max();

@@ -270,7 +270,7 @@ const std::vector<BadPlan> kBadPlans = {
     {"t5", "--embedding-placement vocab-1 --pp 2", "looks up tokens in another layer, too"},
     {"vit", "--embedding-placement vocab-1 --pp 2", "does not begin with a table of tokens"},
     {"mixtral", "--fp8-recipe mx --precision fp8", "fp8_recipe: "},
-    {"mixtral", "--fp8-recipe block", "--fp8-recipe: got \"block\""},
+    {"mixtral", "--fp8-recipe tile", "--fp8-recipe: got \"tile\""},
     {"mixtral", "--replica-micro-batches 2,2", "replica_micro_batches: got 2 numbers"},
     {"mixtral", "--gradient-bytes 3", "gradient_bytes: got 3, want 2 or 4"},
     {"mixtral", "--ep 2 --expert-imbalance nan", "--expert-imbalance: got \"nan\""},

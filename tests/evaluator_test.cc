@@ -158,6 +158,43 @@ TEST(EvaluatorTest, SaysTheSameIfDevicesWaitForTheirHosts) {
   ExpectWholeSimulations("h100-sxm:1x8+a100-sxm4-80gb:4x8", KernelConstants().host_dispatch, 2000);
 }
 
+// Forwards run beside backwards, and exchanges between experts beside both.
+TEST(EvaluatorTest, SaysTheSameIfPassesHideExchanges) {
+  const AnalyticalModel analytical;
+  const MemoModel model(analytical);
+  DecoderConfig config = DecoderOfFamily("mixtral");
+  config.layers = 8;
+  config.hidden = 1024;
+  config.heads = config.kv_heads = 16;
+  config.ffn = 1024;
+  config.vocab = 32000;
+  config.max_sequence = 1024;
+  config.moe = {.experts = 8, .experts_per_token = 2};
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Cluster cluster = ParseCluster("h100-sxm:2x8");
+  Evaluator evaluator(workload, cluster, model);
+  for (const int chunks : {1, 2}) {
+    for (const int expert : {2, 4}) {
+      for (const ExpertSends sends : {ExpertSends::kEveryCopy, ExpertSends::kOncePerNode}) {
+        PlanDegrees degrees;
+        degrees.pipeline = 4;
+        degrees.expert = expert;
+        degrees.chunks = chunks;
+        if (chunks > 1) degrees.schedule = PipelineSchedule::kInterleaved;
+        degrees.schedule_options.pairs_passes = true;
+        degrees.expert_exchange.sends = sends;
+        degrees.global_batch = 4 * 64;
+        degrees.sequence = 1024;
+        const Plan plan = MakePlan(degrees, workload, cluster);
+        ExpectEqual(evaluator.Evaluate(plan),
+                    SimulateStep(plan, workload, cluster, model).evaluation,
+                    std::to_string(chunks) + " chunks, ep " + std::to_string(expert));
+      }
+    }
+  }
+  EXPECT_GT(evaluator.short_steps(), 0);
+}
+
 // An evaluator uses for one plan what it remembers of those before.
 TEST(EvaluatorTest, SaysTheSameAlongWalksOfPlansThatDifferInFewStages) {
   const AnalyticalModel analytical;

@@ -67,6 +67,26 @@ TEST_F(MechanismTest, EachThatActsCostsTime) {
       [](const MechanismTime& a, const MechanismTime& b) { return a.saved > b.saved; }));
 }
 
+// Two stages of two replicas that share experts: passes beside each other hide what these exchange.
+TEST_F(MechanismTest, HiddenExchangesSaveTime) {
+  const Workload experts = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
+  PlanDegrees degrees;
+  degrees.sequence = 1024;
+  degrees.global_batch = 64;
+  degrees.pipeline = 2;
+  degrees.expert = 4;
+  degrees.chunks = 2;
+  degrees.schedule = PipelineSchedule::kInterleaved;
+  const auto measure = [&] {
+    const Plan plan = MakePlan(degrees, experts, cluster_);
+    const SimulatedStep step = SimulateStep(plan, experts, cluster_, model_);
+    return MeasureMechanisms(plan, experts, cluster_, model_, step.evaluation.step_time, {});
+  };
+  EXPECT_EQ(TimeOf(measure(), Mechanism::kExchangeOverlap), Duration());
+  degrees.schedule_options.pairs_passes = true;
+  EXPECT_LT(TimeOf(measure(), Mechanism::kExchangeOverlap), Duration());
+}
+
 TEST_F(MechanismTest, OnesThatAPlanDoesNotUseAreNotListed) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
   for (const Mechanism mechanism : {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch,

@@ -169,6 +169,47 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
   EXPECT_GT(count, 300);
 }
 
+// Mixtures of experts whose exchanges are hidden behind passes of other micro-batches.
+TEST(StepBoundTest, NoStepIsShorterIfPassesHideExchanges) {
+  DecoderConfig config = SizedDecoder("mixtral", {.layers = 8,
+                                                  .hidden = 1024,
+                                                  .heads = 8,
+                                                  .kv_heads = 8,
+                                                  .ffn = 2048,
+                                                  .vocab = 8192,
+                                                  .max_sequence = 1024});
+  config.moe.experts = 16;
+  config.moe.experts_per_token = 4;
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Cluster cluster = ParseCluster("h100-sxm:2x8");
+  const AnalyticalModel model;
+  int count = 0;
+  for (const ExpertSends sends : {ExpertSends::kEveryCopy, ExpertSends::kOncePerNode}) {
+    for (const auto& [schedule, pairs] : {std::pair(PipelineSchedule::kDualPipe, false),
+                                          {PipelineSchedule::kDualPipeV, false},
+                                          {PipelineSchedule::kInterleaved, true},
+                                          {PipelineSchedule::kOneForwardOneBackward, true}}) {
+      SearchProblem problem{.workload = workload, .cluster = cluster, .model = model, .given = {}};
+      problem.given.global_batch = 64;
+      problem.given.sequence = 1024;
+      problem.given.expert_exchange.sends = sends;
+      problem.given.schedule_options.pairs_passes = pairs;
+      problem.choices.schedules = {schedule};
+      problem.choices.micro_batches = {1};
+      LayerTimesMemo layers(problem);
+      StepBound bound(problem, AllDevices(problem.cluster), layers);
+      for (const PlanDegrees& degrees : EnumerateDegrees(problem)) {
+        if (degrees.expert < 8) continue;
+        const Evaluation evaluation = EvaluateAll(problem, degrees);
+        EXPECT_LE(bound.StepTime(degrees), evaluation.step_time)
+            << laws::Describe(degrees) << " " << Name(schedule);
+        ++count;
+      }
+    }
+  }
+  EXPECT_GT(count, 50);
+}
+
 // If passes are long, the time of a 1F1B step is little more than its bound.
 TEST(StepBoundTest, IsTightForLargeNetworks) {
   const DecoderConfig config = SizedDecoder("llama", {.layers = 32,

@@ -75,7 +75,7 @@ TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
   EXPECT_EQ(ErrorOf(RunSimulate, with("--without", "friction")),
             "--without: got \"friction\", want one of board-power, host-launches, "
             "compute-slowdown, alignment, attention-version, eager-traffic, gradient-sums, "
-            "late-prefetch, tensor-gathers, broadcasts");
+            "late-prefetch, tensor-gathers, broadcasts, exchange-overlap");
 }
 
 TEST_F(CommandSimulateTest, WithoutAMechanismAStepIsShorter) {

@@ -99,6 +99,10 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
         validated.measured = std::move(row);
         validation.rows.push_back(std::move(validated));
       } else {
+        const bool has_value = row.value > 0 && *Unit(row.metric_kind) != '\0';
+        if (IsMixture(row.model_kind) && has_value) {
+          validation.mixtures.emplace_back().measured = row;
+        }
         validation.not_scored.push_back(std::move(row));
       }
     }
@@ -230,6 +234,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
     return kExitOk;
   }
   PredictRows(validation.rows, basis, ProgressTo(progress));
+  PredictRows(validation.mixtures, basis);
   if (progress != nullptr) *progress << kClearLine << std::flush;
   validation.passes = PredictPasses(validation.not_scored, basis);
   AddBaselines(validation.rows);

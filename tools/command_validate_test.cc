@@ -66,6 +66,38 @@ TEST_F(ValidateTest, TheTableNamesErrorsReasonsAndWhatIsNotScored) {
   EXPECT_NE(out_.str().find("    1  model kind a3c is not simulated\n"), std::string::npos);
 }
 
+// A row of a mixture of experts, by its name; `layers` empty: as the network has them.
+std::string MixtureLine(const std::string& id, const std::string& model, const std::string& layers,
+                        const std::string& kind = "moe") {
+  return id + ",paper," + layers +
+         ",,,4096,64,1,1,2,8,16,h100-sxm,2,8,nvlink4-nvswitch,megatron-core," + kind +
+         ",bf16,step_time,,10,g,1,0,mixture of experts," + model + ",8\n";
+}
+
+TEST_F(ValidateTest, MixturesOfExpertsArePredictedApart) {
+  std::string header = kHeader;
+  header.insert(header.size() - 1, ",model,ep");
+  const std::string file =
+      Write("rows.csv", header + MixtureLine("m-1", "Mixtral 8x7B (top 2)", "8") +
+                            MixtureLine("m-2", "Mixtral 9x9B", "") +
+                            MixtureLine("m-3", "llama-2-7b", "") + MixtureLine("m-4", "", ""));
+  const nlohmann::json report = Json({"--against", file});
+  EXPECT_EQ(report["rows"].size(), 0u);
+  EXPECT_EQ(report["overall"], nlohmann::json({{"metric_kinds", nlohmann::json::array()}}));
+  EXPECT_EQ(report["not_scored"].size(), 4u);
+  const nlohmann::json& mixtures = report["mixtures"];
+  ASSERT_EQ(mixtures.size(), 4u);
+  EXPECT_GT(mixtures[0]["predicted"].get<double>(), 0) << mixtures[0]["reason"];
+  EXPECT_EQ(mixtures[0]["measured"], 10);
+  EXPECT_EQ(mixtures[1]["reason"], "mixture of experts mixtral-9x9b is not known");
+  EXPECT_EQ(mixtures[2]["reason"], "llama-2-7b is no mixture of experts");
+  EXPECT_EQ(mixtures[3]["reason"], "the mixture of experts is not named");
+  EXPECT_EQ(Run({"--against", file}), kExitOk);
+  EXPECT_NE(out_.str().find("mixtures of experts, which no mean counts\n  m-1 "),
+            std::string::npos);
+  EXPECT_NE(out_.str().find("not predicted: mixture of experts mixtral-9x9b"), std::string::npos);
+}
+
 std::string Replaced(std::string text, const std::string& from, const std::string& to) {
   text.replace(text.find(from), from.size(), to);
   return text;

@@ -90,6 +90,10 @@ class BubbleFinder {
     waits_.WalkBack(
         task, from, to, [&](TaskId by, Duration begin, Duration end, Activity activity) {
           const Tag& tag = schedule_.tag(by);
+          if (tag.phase == Phase::kExpertExchange && activity != Activity::kLaunch) {
+            time.expert += end - begin;
+            return;
+          }
           const IdleCause cause = CauseOf(tag, from, activity);
           time.idle[static_cast<int>(cause)] += end - begin;
           wait_time_[{span_.stage, cause, tag.phase, tag.stage}] += devices * (end - begin);

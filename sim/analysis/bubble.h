@@ -35,8 +35,9 @@ const char* Name(IdleCause cause);
 // How a rank spends the step. All parts add up to the makespan.
 struct RankTime {
   int32_t rank = -1;
-  Duration compute;                  // of passes
-  Duration tensor, context, expert;  // exposed collectives inside of passes
+  Duration compute;  // of passes
+  // Exposed collectives inside of passes, and exchanges between experts beside passes.
+  Duration tensor, context, expert;
   Duration optimizer;
   std::array<Duration, kIdleCauseCount> idle{};  // by cause
 

@@ -21,6 +21,8 @@ PathPart PartOf(Phase phase) {
       return PathPart::kTransfer;
     case Phase::kContext:
       return PathPart::kContext;
+    case Phase::kExpertExchange:
+      return PathPart::kExpert;
     case Phase::kGradReduce:
       return PathPart::kGradReduce;
     case Phase::kGradNorm:

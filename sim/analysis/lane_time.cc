@@ -32,6 +32,8 @@ Duration& PartOfWait(Phase phase, Breakdown& parts) {
       return parts.data;
     case Phase::kContext:
       return parts.context;
+    case Phase::kExpertExchange:
+      return parts.expert;
     case Phase::kOptimizer:
       return parts.optimizer;
     default:

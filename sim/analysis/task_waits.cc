@@ -6,7 +6,8 @@ namespace {
 bool SharesLinks(Phase phase) {
   return phase == Phase::kSendForward || phase == Phase::kSendBackward ||
          phase == Phase::kVocabularyExchange || phase == Phase::kGradReduce ||
-         phase == Phase::kParamGather || phase == Phase::kContext;
+         phase == Phase::kParamGather || phase == Phase::kContext ||
+         phase == Phase::kExpertExchange;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Sending {
 using Sendings = std::vector<Sending>;  // one after another
 
 constexpr std::array kLanes = {LaneKind::kSendNext, LaneKind::kSendPrevious, LaneKind::kData,
-                               LaneKind::kVocabulary};
+                               LaneKind::kVocabulary, LaneKind::kExpert};
 
 class Sharing {
  public:

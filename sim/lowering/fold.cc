@@ -134,6 +134,8 @@ class Folder {
       Append(spec.tensor_fabric, signature);
       Append(spec.context_fabric, signature);
       Append(spec.expert_fabric, signature);
+      Append(spec.expert_node_fabric, signature);
+      Append(spec.expert_rail_fabric, signature);
       signature.push_back(StageShares(plan_, stage).Count(replica));
       if (stages() == 1) continue;
       Append(onward_[stage][replica], signature);

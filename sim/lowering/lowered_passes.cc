@@ -23,6 +23,9 @@ class InstanceCosts : public PassCosts {
   std::span<const OpSequenceId> Parts(int worker, const Pass& pass, bool paired) override {
     return op_sequences_[worker].Parts(workers_[worker], pass, paired);
   }
+  OpSequenceId Exchanges(int worker, const Pass& pass) override {
+    return op_sequences_[worker].Exchanges(workers_[worker], pass);
+  }
   OpSequenceId Transfer(int from, int to, const Pass& pass, int device) override {
     return messages_.OpSequence(from, to, pass, device);
   }

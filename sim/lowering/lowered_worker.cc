@@ -23,7 +23,8 @@ void FindEdgePasses(int chunks, LoweredWorker& worker) {
 
 // Adds one rank for every device, or one that stands for all of them and, in folded replicas, for
 // those of `multiplicity` pipelines.
-void AddRanks(LoweringContext& context, int multiplicity, LoweredWorker& worker) {
+void AddRanks(LoweringContext& context, int multiplicity, bool hides_exchanges,
+              LoweredWorker& worker) {
   Schedule::Builder& builder = context.builder;
   const std::vector<int>& devices = context.plan.stages[worker.stage].replicas[worker.replica];
   const bool unfolds = context.folding().unfold_ranks;
@@ -39,7 +40,14 @@ void AddRanks(LoweringContext& context, int multiplicity, LoweredWorker& worker)
       worker.send_previous.push_back(builder.AddLane({rank, LaneKind::kSendPrevious}));
     }
     worker.data.push_back(builder.AddLane({rank, LaneKind::kData}));
+    if (hides_exchanges) worker.exchange.push_back(builder.AddLane({rank, LaneKind::kExpert}));
   }
+}
+
+// Whether passes of a stage that run beside each other exchange rows between experts meanwhile.
+bool HidesExchanges(const Plan& plan, int stage, const PassOrder& order) {
+  return plan.framework.hides_exchanges && plan.stages[stage].expert_parallel > 1 &&
+         std::any_of(order.begin(), order.end(), [](const Pass& pass) { return pass.beside_next; });
 }
 
 }  // namespace
@@ -62,7 +70,7 @@ LoweredWorker AddWorker(LoweringContext& context, int instance, int stage, int p
   worker.replica = pipeline.replicas[stage][position];
   worker.shard =
       context.op_sequences.InternShard(context.placed.Shard(plan, stage, worker.replica));
-  AddRanks(context, pipeline.multiplicity, worker);
+  AddRanks(context, pipeline.multiplicity, HidesExchanges(plan, stage, order), worker);
   if (context.updates && IsAsynchronous(plan.schedule)) {
     worker.updates = EndlessOrderOf(plan, context.workload, stage, worker.replica).updates;
   }
@@ -80,6 +88,7 @@ PipelineWorker ToPipelineWorker(const LoweredWorker& worker, int position, bool 
           .compute = worker.compute,
           .send_next = worker.send_next,
           .send_previous = worker.send_previous,
+          .exchange = worker.exchange,
           .sends_block = sends_block};
 }
 

@@ -20,6 +20,8 @@ struct LoweredWorker {
   std::vector<int32_t> ranks;  // simulated ranks: one, or every device
   // Its lanes, by rank; those of sends are empty if the pipeline has only one stage.
   std::vector<Lane> compute, send_next, send_previous, data;
+  // Those of exchanges between experts, by rank; empty if they run inside of passes.
+  std::vector<Lane> exchange;
   PassOrder order;
   std::vector<Pass> first_forward;    // by chunk
   std::vector<Pass> last_backward;    // by chunk: the pass that completes weight gradients

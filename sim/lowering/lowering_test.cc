@@ -352,7 +352,7 @@ TEST(LoweringTest, TheStageOfTheHeadGivesBlocksAway) {
 
 // A cast of 1,024 elements reads 2 bytes and writes 1, in both layouts; the current recipe first
 // finds a maximum; the MX recipe has 32 scales in each layout; the rowwise recipe reads each layout
-// twice, for its maxima and for the cast.
+// twice, for its maxima and for the cast; the block recipe has a scale of 4 bytes for every 128.
 TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   const auto moved = [](DType precision, Fp8Recipe recipe) {
     return CastOf(precision, recipe, 1024).bytes;
@@ -362,6 +362,7 @@ TEST(LoweringTest, CastsMoveWhatTheirRecipeNeeds) {
   EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kMx), Bytes(4096 + 64));
   EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kRowwise), Bytes(4096 + 3 * 2048));
   EXPECT_EQ(CastOf(DType::kFp8, Fp8Recipe::kRowwise, 1024).kernels, 4);
+  EXPECT_EQ(moved(DType::kFp8, Fp8Recipe::kBlock), Bytes(4096 + 2 * 4 * 8));
   EXPECT_EQ(moved(DType::kNvfp4, Fp8Recipe::kDelayed), Bytes(2 * 2048 + 2 * (512 + 64)));
   EXPECT_EQ(CastOf(DType::kBf16, Fp8Recipe::kDelayed, 1024).kernels, 0);
   const Workload workload = MakeWorkload();

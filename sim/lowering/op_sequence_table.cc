@@ -64,6 +64,16 @@ void OpSequenceTable::AppendPass(const LayerSequences& layer, Phase phase, Seque
   }
 }
 
+OpSequenceTable::Sequence OpSequenceTable::Filtered(const Sequence& pass, bool exchanges) {
+  Sequence filtered;
+  for (size_t i = 0; i < pass.ops.size(); ++i) {
+    if (((pass.flags[i] & kExpertGroup) != 0) != exchanges) continue;
+    filtered.ops.push_back(pass.ops[i]);
+    filtered.flags.push_back(pass.flags[i]);
+  }
+  return filtered;
+}
+
 // Appends what runs again before the backward of a layer: if the layer is the last of a range that
 // recomputes, the whole range, even if the pass is divided within it.
 void OpSequenceTable::AppendRepeated(int shard, int layer, Sequence& pass) {
@@ -83,21 +93,39 @@ std::vector<int> OpSequenceTable::ContentsOf(int shard, LayerRange range) const 
   return contents;
 }
 
-OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase phase,
-                                             bool paired) {
-  const auto [entry, is_new] =
-      pass_op_sequences_.try_emplace({shard, phase, paired, ContentsOf(shard, range)}, -1);
-  if (!is_new) return entry->second;
+OpSequenceTable::Sequence OpSequenceTable::WholePass(int shard, LayerRange range, Phase phase) {
   Sequence pass;
   for (int i = 0; i < range.count; ++i) {
     const int layer = range.first + (phase == Phase::kForward ? i : range.count - 1 - i);
     if (IsBackward(phase)) AppendRepeated(shard, layer, pass);
     AppendPass(Layer(shard, layer), phase, pass);
   }
-  for (size_t i = 0; paired && i + 1 < pass.ops.size(); ++i) {
-    if (is_collective_[pass.ops[i]]) pass.flags[i] |= kOverlapsNext;
+  return pass;
+}
+
+OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase phase,
+                                             Beside beside) {
+  const auto [entry, is_new] =
+      pass_op_sequences_.try_emplace({shard, phase, beside, ContentsOf(shard, range)}, -1);
+  if (!is_new) return entry->second;
+  Sequence pass = WholePass(shard, range, phase);
+  if (beside == Beside::kPassAndExchanges) pass = Filtered(pass, /*exchanges=*/false);
+  for (size_t i = 0; beside != Beside::kNothing && i + 1 < pass.ops.size(); ++i) {
+    const bool is_exchange = (pass.flags[i] & kExpertGroup) != 0;
+    if (is_collective_[pass.ops[i]] && !is_exchange) pass.flags[i] |= kOverlapsNext;
   }
   entry->second = builder_.AddOpSequence(pass.ops, pass.flags);
+  return entry->second;
+}
+
+OpSequenceId OpSequenceTable::ExchangeOpSequence(int shard, LayerRange range, Phase phase) {
+  const auto [entry, is_new] =
+      exchange_op_sequences_.try_emplace({shard, phase, ContentsOf(shard, range)}, -1);
+  if (!is_new) return entry->second;
+  const Sequence exchanges = Filtered(WholePass(shard, range, phase), /*exchanges=*/true);
+  if (!exchanges.ops.empty()) {
+    entry->second = builder_.AddOpSequence(exchanges.ops, exchanges.flags);
+  }
   return entry->second;
 }
 

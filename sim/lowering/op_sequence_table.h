@@ -18,6 +18,11 @@
 
 namespace stagecraft {
 
+// What runs beside a pass. kPass: another pass, so that its collectives hide behind computation;
+// exchanges between experts do not. kPassAndExchanges: another pass, and the exchanges of both,
+// which are tasks of their own.
+enum class Beside { kNothing, kPass, kPassAndExchanges };
+
 class OpSequenceTable {
  public:
   OpSequenceTable(const Workload& workload, Schedule::Builder& builder)
@@ -27,9 +32,12 @@ class OpSequenceTable {
   int InternShard(const ShardSpec& spec);
   const ShardSpec& shard(int number) const { return shards_[number]; }
   // Returns the op sequence of one pass through a range of layers; ranges of like layers share it.
-  // A backward goes from the last layer to the first. `paired`: the pass runs beside another one,
-  // so that its collectives hide behind computation.
-  OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase, bool paired = false);
+  // A backward goes from the last layer to the first.
+  OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase,
+                              Beside beside = Beside::kNothing);
+  // Returns the op sequence of the exchanges that Beside::kPassAndExchanges leaves out; -1 if there
+  // are none.
+  OpSequenceId ExchangeOpSequence(int shard, LayerRange range, Phase phase);
   // Returns the op sequence of one pass through a share of the vocabulary; all calls give the same
   // placement.
   OpSequenceId SharedOpSequence(int shard, VocabularyPart part, VocabularyPlacement placement,
@@ -52,7 +60,11 @@ class OpSequenceTable {
   Sequence InternSteps(const Steps& steps);
   // Appends the ops of one layer in a pass of this phase.
   static void AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass);
+  // Returns the ops of a pass that exchange rows between experts, or all others.
+  static Sequence Filtered(const Sequence& pass, bool exchanges);
   void AppendRepeated(int shard, int layer, Sequence& pass);
+  // Returns all ops of a pass through a range.
+  Sequence WholePass(int shard, LayerRange range, Phase phase);
   // What the layers of a range are and recompute; ranges with equal contents run the same ops.
   std::vector<int> ContentsOf(int shard, LayerRange range) const;
   const LayerSequences& Layer(int shard, int layer);
@@ -65,8 +77,9 @@ class OpSequenceTable {
   std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
   std::map<std::pair<int, VocabularyPart>, LayerSequences> shared_layers_;  // by shard
   std::map<std::tuple<int, VocabularyPart, Phase>, OpSequenceId> shared_op_sequences_;
-  // By shard, phase, whether paired, and contents.
-  std::map<std::tuple<int, Phase, bool, std::vector<int>>, OpSequenceId> pass_op_sequences_;
+  // By shard, phase, what runs beside it, and contents.
+  std::map<std::tuple<int, Phase, Beside, std::vector<int>>, OpSequenceId> pass_op_sequences_;
+  std::map<std::tuple<int, Phase, std::vector<int>>, OpSequenceId> exchange_op_sequences_;
   std::map<OpId, OpSequenceId> single_op_sequences_;
   std::map<std::vector<OpId>, OpSequenceId> listed_op_sequences_;
 };

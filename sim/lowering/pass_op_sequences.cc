@@ -30,8 +30,13 @@ PassOpSequences::PassOpSequences(LoweringContext& context, const LoweredWorker& 
     if (op_sequences.whole[phase].empty()) AddWhole(context, worker, pass);
     if (is_paired && op_sequences.paired[phase].empty()) {
       const LayerRange range = context.plan.stages[worker.stage].chunks[pass.chunk];
-      op_sequences.paired[phase] = {
-          context.op_sequences.PassOpSequence(worker.shard, range, pass.phase, is_paired)};
+      const bool hides = !worker.exchange.empty();
+      op_sequences.paired[phase] = {context.op_sequences.PassOpSequence(
+          worker.shard, range, pass.phase, hides ? Beside::kPassAndExchanges : Beside::kPass)};
+      if (hides) {
+        op_sequences.exchanges[phase] =
+            context.op_sequences.ExchangeOpSequence(worker.shard, range, pass.phase);
+      }
     }
     is_paired = pass.beside_next;
   }
@@ -64,6 +69,11 @@ std::span<const OpSequenceId> PassOpSequences::Parts(const LoweredWorker& worker
   const auto phase = static_cast<size_t>(pass.phase);
   if (IsDivided(worker, pass)) return op_sequences.divided[phase];
   return paired ? op_sequences.paired[phase] : op_sequences.whole[phase];
+}
+
+OpSequenceId PassOpSequences::Exchanges(const LoweredWorker& worker, const Pass& pass) const {
+  if (pass.chunk >= std::ssize(chunks_) || IsDivided(worker, pass)) return -1;
+  return chunks_[pass.chunk].exchanges[static_cast<size_t>(pass.phase)];
 }
 
 bool PassOpSequences::IsDivided(const LoweredWorker& worker, const Pass& pass) const {

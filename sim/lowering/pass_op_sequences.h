@@ -22,11 +22,15 @@ class PassOpSequences {
   // one part. `paired`: the pass runs beside another one.
   std::span<const OpSequenceId> Parts(const LoweredWorker& worker, const Pass& pass,
                                       bool paired) const;
+  // Returns the exchanges between experts of such a pass, if it runs beside another one and leaves
+  // them out; else -1.
+  OpSequenceId Exchanges(const LoweredWorker& worker, const Pass& pass) const;
 
  private:
   // The op sequences of a chunk's passes. Arrays are indexed by Phase.
   struct ChunkOpSequences {
     std::array<std::vector<OpSequenceId>, 4> whole, divided, paired;
+    std::array<OpSequenceId, 4> exchanges = {-1, -1, -1, -1};
   };
 
   // Adds those of a pass through the whole chunk, the first time.

@@ -63,7 +63,7 @@ bool PlacedPlan::Holds(const Plan& plan, bool unfold) const {
   if (unfold != unfold_ || plan.stages.size() != placed_.stages.size() ||
       plan.SplitsVocabulary() != placed_.SplitsVocabulary() ||
       PlacementOf(plan) != PlacementOf(placed_) || plan.gradient_sync != placed_.gradient_sync ||
-      plan.zero_group != placed_.zero_group) {
+      plan.zero_group != placed_.zero_group || plan.expert_exchange != placed_.expert_exchange) {
     return false;
   }
   // With other placements it depends on the number of chunks which ranks hold the same parameters.
@@ -81,12 +81,15 @@ ShardSpec PlacedPlan::Shard(const Plan& plan, int stage, int replica) {
   Groups& groups = entry->second;
   if (is_new) {
     const ShardSpec spec = StageShard(plan, workload_, cluster_, stage, replica);
-    groups = {spec.tensor_fabric, spec.context_fabric, spec.expert_fabric};
+    groups = {spec.tensor_fabric, spec.context_fabric, spec.expert_fabric, spec.expert_node_fabric,
+              spec.expert_rail_fabric};
   }
   ShardSpec spec = StageDivision(plan, workload_, stage);
   spec.tensor_fabric = groups.tensor;
   spec.context_fabric = groups.context;
   spec.expert_fabric = groups.expert;
+  spec.expert_node_fabric = groups.expert_node;
+  spec.expert_rail_fabric = groups.expert_rail;
   return spec;
 }
 

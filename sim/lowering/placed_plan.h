@@ -35,7 +35,7 @@ class PlacedPlan {
 
  private:
   struct Groups {
-    Fabric tensor, context, expert;
+    Fabric tensor, context, expert, expert_node, expert_rail;
   };
 
   const Workload& workload_;

@@ -137,7 +137,17 @@ class Tracer {
   Bytes SavedSize(const SavedTensor& tensor, int v) const {
     SavedTensor kept = tensor;
     if (!framework_.fuses_softmax && tensor.name == "softmax_output") kept.bytes_per_element = 4;
+    if (IsKeptIn8Bits(tensor, v)) {
+      kept.bytes_per_element = 1;
+      return Bytes(KeptIn8Bits(SavedBytes(kept, op(v), spec_).count()));
+    }
     return SavedBytes(kept, op(v), spec_);
+  }
+
+  bool IsKeptIn8Bits(const SavedTensor& tensor, int v) const {
+    if (!spec_.keeps_8_bits || layer_.role != LayerRole::kBlock) return false;
+    return IsInput(tensor, op(v)) &&
+           (tensor.only_for_weights || op(v).part == BlockPart::kActivation);
   }
 
   // With a single sample both layouts are the same.
@@ -218,8 +228,11 @@ class Tracer {
           recorder_.NewTensor(WeightBytes(op(v), spec_), TensorRole::kActivation));
     }
     if (IsProduct(op(v))) {
-      node.kept_gradient =
-          recorder_.NewTensor(ProductGradientBytes(op(v), spec_), TensorRole::kActivation);
+      Bytes kept = ProductGradientBytes(op(v), spec_);
+      if (spec_.keeps_8_bits && layer_.role == LayerRole::kBlock) {
+        kept = Bytes(KeptIn8Bits(kept.count() / spec_.ElementBytes()));
+      }
+      node.kept_gradient = recorder_.NewTensor(kept, TensorRole::kActivation);
     }
     for (const size_t operand : layer_.operators.producers(v)) {
       node.operands.push_back(static_cast<int>(operand));
@@ -257,13 +270,9 @@ class Tracer {
   // Makes v's output: as the input of those readers that keep it, or else for as long as it is
   // read.
   void MakeOutput(int v) {
-    bool is_kept = false;
-    for (const int reader : nodes_[v].readers) {
-      if (nodes_[reader].operands.back() != v || nodes_[reader].inputs.empty()) continue;
-      MakeAll(nodes_[reader].inputs);
-      is_kept = true;
-    }
-    nodes_[v].output = is_kept ? kNone : recorder_.MakeTemporary(OutputBytes(op(v), spec_));
+    const std::vector<int> inputs = InputsFrom(v);
+    MakeAll(inputs);
+    nodes_[v].output = !inputs.empty() ? kNone : recorder_.MakeTemporary(OutputBytes(op(v), spec_));
   }
 
   void DropOutputsReadLastBy(int v) {
@@ -283,11 +292,35 @@ class Tracer {
       MakeAll(nodes_[v].others);
       recorder_.Drop(scratch);
       DropOutputsReadLastBy(v);
+      DropRepeatedReadLastBy(v);
       if (spec_.recompute == Recompute::kSelective) DropAll(nodes_[v].scores);
       if (drops_all) DropSaved(v);
       recorder_.NextStep();
     }
     for (const Node& node : nodes_) recorder_.Drop(node.output);
+  }
+
+  // Drops what the backward computes again, once its last reader has run.
+  void DropRepeatedReadLastBy(int v) {
+    for (const int operand : nodes_[v].operands) {
+      if (!RepeatsPart(layer_, op(operand), spec_)) continue;
+      if (nodes_[operand].readers.back() == v) DropAll(InputsFrom(operand));
+    }
+  }
+  // Computes again what operands of v have made.
+  void MakeRepeated(int v) {
+    for (const int operand : nodes_[v].operands) {
+      if (RepeatsPart(layer_, op(operand), spec_)) MakeAll(InputsFrom(operand));
+    }
+  }
+  // The saved tensors in which readers keep the output of an operator.
+  std::vector<int> InputsFrom(int v) const {
+    std::vector<int> tensors;
+    for (const int reader : nodes_[v].readers) {
+      if (nodes_[reader].operands.back() != v) continue;
+      tensors.insert(tensors.end(), nodes_[reader].inputs.begin(), nodes_[reader].inputs.end());
+    }
+    return tensors;
   }
 
   void DropSaved(int v) {
@@ -323,6 +356,7 @@ class Tracer {
     Node& node = nodes_[v];
     if (!gradients_[v].Any()) return recorder_.Drop(node.gradient);
     MakeAll(node.scores);  // has an effect only if they are recomputed
+    MakeRepeated(v);
     const int scratch = recorder_.MakeTemporary(BackwardScratch(op(v), spec_));
     const int scores = MakeScoreGradients(v);
     const int copy = MakeLossGradients(v);

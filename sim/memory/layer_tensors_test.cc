@@ -247,6 +247,75 @@ TEST(LayerTensorsTest, ACompilerDropsOutputsThatNoBackwardReads) {
   EXPECT_EQ(kept(), (1 + 6 + 1) * kInput + 4 * 4 * 256);
 }
 
+int64_t Kept(const LayerKind& block, const ShardSpec& spec) {
+  const ChunkTensors chunk = Trace(block, spec);
+  const int64_t kept = chunk[Phase::kForward].summary.net;
+  EXPECT_EQ(chunk[Phase::kBackward].summary.net, -kept);
+  const int64_t halves =
+      chunk[Phase::kBackwardInput].summary.net + chunk[Phase::kBackwardWeight].summary.net;
+  EXPECT_EQ(halves, -kept);
+  return kept;
+}
+
+// A Llama block of width 64 with an MLP of width 192 keeps, in features of 16 bits: the inputs of
+// two norms, of the GEMMs behind them and of the projection (5 x 64), queries, keys and values
+// (3 x 64), the input of SwiGLU (2 x 192) and its output (192); and 4 heads x 32 bits of softmax.
+TEST(LayerTensorsTest, PartsThatAreComputedAgainAreNotKept) {
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 1,
+                                                      .hidden = 64,
+                                                      .heads = 4,
+                                                      .kv_heads = 4,
+                                                      .ffn = 192,
+                                                      .vocab = 128,
+                                                      .max_sequence = 256});
+  const LayerKind block = BuildDecoder(config, AttentionBackend::kFlash, "tiny").layer(1);
+  ShardSpec spec = Spec();
+  constexpr int64_t kAll = (5 * 64 + 3 * 64 + 3 * 192 + 4 * 2) * kFeature;
+  EXPECT_EQ(Kept(block, spec), kAll);
+  spec.recomputed_parts.norms = true;
+  EXPECT_EQ(Kept(block, spec), kAll - 2 * 64 * kFeature);
+  spec.recomputed_parts.activations = true;
+  EXPECT_EQ(Kept(block, spec), kAll - (2 * 64 + 192) * kFeature);
+  spec.recomputed_parts.latents = true;  // there are none
+  EXPECT_EQ(Kept(block, spec), kAll - (2 * 64 + 192) * kFeature);
+  spec.recompute = Recompute::kFull;
+  EXPECT_EQ(Kept(block, spec), 64 * kFeature);
+}
+
+// Inputs of GEMMs that their weight gradients alone need, and that of SwiGLU, take 1 byte and a
+// scale of 4 bytes for every 128; attention's output is read by its own backward, too.
+TEST(LayerTensorsTest, EightBitsTakeHalfOfWhatWaitsForWeightGradients) {
+  const DecoderConfig config = SizedDecoder("llama", {.layers = 1,
+                                                      .hidden = 64,
+                                                      .heads = 4,
+                                                      .kv_heads = 4,
+                                                      .ffn = 192,
+                                                      .vocab = 128,
+                                                      .max_sequence = 256});
+  const LayerKind block = BuildDecoder(config, AttentionBackend::kFlash, "tiny").layer(1);
+  ShardSpec spec = Spec();
+  spec.precision = DType::kFp8;
+  const int64_t sixteen = Kept(block, spec);
+  spec.keeps_8_bits = true;
+  constexpr int64_t kNarrow = 2 * 64 + 3 * 192;
+  EXPECT_EQ(sixteen - Kept(block, spec), kNarrow * kFeature / 2 * (128 - 4) / 128);
+}
+
+// The up-projections of latent attention and their rotation make queries, keys and values.
+TEST(LayerTensorsTest, LatentsAreKeptInPlaceOfQueriesKeysAndValues) {
+  DecoderConfig config = SizedDecoder(
+      "deepseek_v3",
+      {.layers = 1, .hidden = 64, .heads = 4, .ffn = 128, .vocab = 128, .max_sequence = 256});
+  config.mla = {
+      .query_rank = 24, .kv_rank = 16, .plain_size = 16, .rotary_size = 8, .value_size = 16};
+  config.moe = {.experts = 8, .experts_per_token = 2, .ffn = 32, .shared_ffn = 32};
+  const LayerKind block = BuildDecoder(config, AttentionBackend::kFlash, "tiny").layer(1);
+  ShardSpec spec = Spec();
+  const int64_t all = Kept(block, spec);
+  spec.recomputed_parts.latents = true;
+  EXPECT_EQ(all - Kept(block, spec), (2 * 4 * 24 + 4 * 16) * kFeature);
+}
+
 // All tensors of the layer exist again while its backward runs.
 TEST(LayerTensorsTest, RecomputationMovesTheLayerIntoItsBackward) {
   const LayerKind block = Decoder(AttentionBackend::kFlash).layer(1);

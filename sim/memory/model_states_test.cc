@@ -48,6 +48,8 @@ TEST(ModelStatesTest, MasterCopiesExistBesideNarrowWeights) {
 TEST(ModelStatesTest, EightBitMomentsHaveAScaleForEveryBlock) {
   EXPECT_EQ(OptimizerStates(Optimizer::kAdam8Bit, 4, 257), Bytes(2 * (257 + 8)));
   EXPECT_EQ(OptimizerStates(Optimizer::kAdam8Bit, 2, 256), Bytes(4 * 256 + 2 * (256 + 4)));
+  EXPECT_EQ(OptimizerStates(Optimizer::kAdam16Bit, 2, 256), Bytes(4 * 256 + 2 * 2 * 256));
+  EXPECT_EQ(OptimizerStates(Optimizer::kAdam16Bit, 4, 256), Bytes(2 * 2 * 256));
 }
 
 }  // namespace

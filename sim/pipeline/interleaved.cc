@@ -61,10 +61,13 @@ PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches,
 PassOrder InterleavedOrder(int stage, int stages, int chunks, int micro_batches,
                            const MicroBatchGroups& groups) {
   CHECK(groups.size >= stages);
+  CHECK(groups.one_more_warmup || !groups.pairs_passes);
   const ForwardTable table = MakeForwardTable(stages, chunks, micro_batches, groups.size);
   const int warmup = 2 * (stages - stage - 1) + (chunks - 1) * table.largest_group +
                      (groups.one_more_warmup ? 1 : 0);
-  return Alternate(table.passes, chunks, static_cast<size_t>(warmup));
+  PassOrder order = Alternate(table.passes, chunks, static_cast<size_t>(warmup));
+  if (groups.pairs_passes) PairPasses(static_cast<size_t>(warmup), order);
+  return order;
 }
 
 }  // namespace stagecraft

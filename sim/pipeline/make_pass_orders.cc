@@ -113,11 +113,15 @@ PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptio
       return PassOrders(stages, GpipeOrder(m));
     case PipelineSchedule::kOneForwardOneBackward:
       return ByStage(stages, [&](int s) {
-        return OneForwardOneBackwardOrder(DappleWarmup(s, stages, m, options.warmup), m);
+        const int warmup = DappleWarmup(s, stages, m, options.warmup);
+        return options.pairs_passes ? PairedOneForwardOneBackwardOrder(warmup, m)
+                                    : OneForwardOneBackwardOrder(warmup, m);
       });
     case PipelineSchedule::kInterleaved: {
       MicroBatchGroups groups = options.groups;
       if (groups.size == 0) groups.size = stages;
+      groups.one_more_warmup = groups.one_more_warmup || options.pairs_passes;
+      groups.pairs_passes = options.pairs_passes;
       return ByStage(stages,
                      [&](int s) { return InterleavedOrder(s, stages, map.chunks(), m, groups); });
     }

@@ -18,8 +18,12 @@ namespace stagecraft {
 
 // What a schedule reads besides the shape of the pipeline; each reads only what its traits name.
 struct PipelineScheduleOptions {
-  WarmupPolicy warmup = WarmupPolicy::kA;       // of 1f1b with separate pipelines
-  MicroBatchGroups groups;                      // of interleaved; size 0: as many as stages
+  WarmupPolicy warmup = WarmupPolicy::kA;  // of 1f1b with separate pipelines
+  MicroBatchGroups groups;                 // of interleaved; size 0: as many as stages
+  // Of 1f1b with separate pipelines and of interleaved: forwards run one pass further ahead, and
+  // each forward that is followed by a backward runs beside it (Megatron-core's
+  // overlap_moe_expert_parallel_comm).
+  bool pairs_passes = false;
   ChimeraSlots slots = ChimeraSlots::kOnePass;  // of chimera
   // The most memory for saved activations, as a multiple of what the first of equal stages holds
   // with 1f1b. zb-auto and list read it; for list, 0 means no limit.

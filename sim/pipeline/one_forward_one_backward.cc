@@ -16,6 +16,18 @@ PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches) {
   return order;
 }
 
+PassOrder PairedOneForwardOneBackwardOrder(int warmup, int micro_batches) {
+  PassOrder order = OneForwardOneBackwardOrder(warmup + 1, micro_batches);
+  PairPasses(static_cast<size_t>(warmup) + 1, order);
+  return order;
+}
+
+void PairPasses(size_t warmup, PassOrder& order) {
+  for (size_t i = warmup; i + 1 < order.size(); ++i) {
+    order[i].beside_next = order[i].phase == Phase::kForward && IsBackward(order[i + 1].phase);
+  }
+}
+
 PassOrder OneForwardOneBackwardOrder(int window, const MicroBatchShares& shares, int replica) {
   const int count = shares.Count(replica);
   PassOrder order;

@@ -99,7 +99,11 @@ class StageCheck {
       return fmt::format("rank {} runs {} together with the next pass, but is the last one", stage_,
                          name);
     }
-    if (order[i + 1].chunk == order[i].chunk) {
+    const Pass& next = order[i + 1];
+    const bool are_opposite =
+        (order[i].phase == Phase::kForward) != (next.phase == Phase::kForward);
+    const bool is_apart = are_opposite && next.micro_batch != order[i].micro_batch;
+    if (next.chunk == order[i].chunk && !is_apart) {
       return fmt::format("rank {} runs {} together with a pass of the same chunk", stage_, name);
     }
     if (order[i + 1].beside_next) {

@@ -65,11 +65,20 @@ TEST(OrderErrorsTest, APassBesideNothingOrItsOwnChunkIsNamed) {
   EXPECT_EQ(
       ErrorOf({{{F, 0, 0}, {B, 0, 0, true}}}, 1),
       "rank 0 runs backward of micro-batch 0 together with the next pass, but is the last one");
-  EXPECT_EQ(ErrorOf({{{F, 0, 0}, {F, 0, 1, true}, {B, 0, 0}, {B, 0, 1}}}, 2),
-            "rank 0 runs forward of micro-batch 1 together with a pass of the same chunk");
+  EXPECT_EQ(ErrorOf({{{F, 0, 0, true}, {B, 0, 0}}}, 1),
+            "rank 0 runs forward of micro-batch 0 together with a pass of the same chunk");
+  EXPECT_EQ(ErrorOf({{{F, 0, 0, true}, {F, 0, 1}, {B, 0, 0}, {B, 0, 1}}}, 2),
+            "rank 0 runs forward of micro-batch 0 together with a pass of the same chunk");
   EXPECT_EQ(FindOrderError(ChunkMap::Looped(1, 2),
                            PassOrders{{{F, 0, 0, true}, {F, 1, 0, true}, {F, 0, 1}}}, 2, true),
             "rank 0 runs forward of micro-batch 0 chunk 0 together with two passes");
+}
+
+TEST(OrderErrorsTest, AForwardMayRunBesideABackwardOfAnotherMicroBatch) {
+  EXPECT_EQ(
+      FindOrderError(ChunkMap::Looped(1, 1),
+                     PassOrders{{{F, 0, 0}, {F, 0, 1, true}, {B, 0, 0}, {B, 0, 1}}}, 2, false),
+      std::nullopt);
 }
 
 TEST(OrderErrorsTest, OrdersOfTooFewRanksAreNamed) {

@@ -2,6 +2,7 @@
 // pipeline's shape, with one family of schedules per file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,8 +17,9 @@ struct Pass {
   Phase phase = Phase::kForward;  // one for which IsPass() holds
   int16_t chunk = 0;
   int32_t micro_batch = 0;  // counted within those of the chunk's chain that this worker takes
-  // Runs beside the pass after it, which is of another chunk: both begin as soon as both can, and
-  // hand on their outputs when both are done (DualPipe).
+  // Runs beside the pass after it, which is of another chunk or micro-batch: both begin as soon as
+  // both can, and hand on their outputs when both are done (DualPipe; Megatron-core's
+  // overlap_moe_expert_parallel_comm).
   bool beside_next = false;
   friend bool operator==(const Pass&, const Pass&) = default;
 };
@@ -32,6 +34,14 @@ PassOrder GpipeOrder(int micro_batches);
 // one backward in turn, then the remaining backwards. At most warmup + 1 micro-batches are in
 // flight. A pipeline of p equal stages uses warmup = p - 1 - stage.
 PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches);
+
+// The same with one forward more before the first backward, so that each forward after the warm-up
+// can run beside the backward after it.
+PassOrder PairedOneForwardOneBackwardOrder(int warmup, int micro_batches);
+
+// Lets each forward of an order but the first `warmup` ones, with which it begins, run beside the
+// backward after it.
+void PairPasses(size_t warmup, PassOrder& order);
 
 // The same for a replica that takes some of a pipeline's micro-batches: before the backward of
 // micro-batch b it runs its forwards of all micro-batches below b + window. There is no deadlock if
@@ -65,6 +75,9 @@ struct MicroBatchGroups {
   // Warms up by one more forward, so that the messages of a forward can hide behind a backward
   // (overlap_moe_expert_parallel_comm).
   bool one_more_warmup = false;
+  // Each forward after the warm-up runs beside the backward after it; needs one more warm-up, since
+  // the two must not wait for each other.
+  bool pairs_passes = false;
 };
 
 // The same for any number of micro-batches. With g the largest group, stage r of p

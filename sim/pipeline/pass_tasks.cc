@@ -30,6 +30,7 @@ PassTasks::PassTasks(std::span<const PipelineWorker> workers,
   for (const PipelineWorker& worker : workers) passes += worker.order.size();
   builder.Reserve(static_cast<int>(2 * passes), static_cast<int>(2 * passes));
   updates_.resize(workers.size());
+  end_.resize(workers.size());
   for (size_t w = 0; w < workers.size(); ++w) {
     const PassOrder& order = workers[w].order;
     const std::vector<WeightUpdate>& updates = workers[w].updates;
@@ -80,6 +81,7 @@ void PassTasks::CountSlots() {
   first_.assign(slots, -1);
   last_.assign(slots, -1);
   hand_on_.assign(slots, {});
+  exchanges_.assign(slots, {});
 }
 
 void PassTasks::FindLinks() {
@@ -126,28 +128,56 @@ int PassTasks::MicroBatchOf(int w, const Pass& pass) const {
   return before + pass.micro_batch;
 }
 
+Tag PassTasks::TagOf(int w, const Pass& pass) const {
+  Tag tag;
+  tag.rank = workers_[w].rank;
+  tag.stage = static_cast<int16_t>(workers_[w].stage);
+  tag.chunk = pass.chunk;
+  tag.micro_batch = MicroBatchOf(w, pass);
+  tag.phase = pass.phase;
+  return tag;
+}
+
 void PassTasks::AddUnit(int w, Unit unit, PassCosts& costs, Schedule::Builder& builder) {
   const PipelineWorker& worker = workers_[w];
+  const HandOn before = end_[w];
   TaskId last = -1;
   for (const Pass& pass : unit) {
     const size_t slot = Slot(w, pass);
     CHECK(first_[slot] < 0);
-    Tag tag;
-    tag.rank = worker.rank;
-    tag.stage = static_cast<int16_t>(worker.stage);
-    tag.chunk = pass.chunk;
-    tag.micro_batch = MicroBatchOf(w, pass);
-    tag.phase = pass.phase;
+    Tag tag = TagOf(w, pass);
     for (const OpSequenceId op_sequence : costs.Parts(w, pass, unit.size() > 1)) {
+      const bool is_first = last < 0;
       last = builder.Add(worker.compute, {}, op_sequence, tag);
+      for (int i = 1; is_first && i < before.count; ++i) {
+        builder.AddDependency(before.first + i, last);
+      }
       if (first_[slot] < 0) first_[slot] = last;
       if (tag.segment < 255) ++tag.segment;  // parts beyond the 255th share its number
     }
     last_[slot] = last;
   }
+  end_[w] = {last, 1};
+  if (unit.size() > 1 && !worker.exchange.empty()) AddExchanges(w, unit, before, costs, builder);
   for (const Pass& pass : unit) {
-    hand_on_[Slot(w, pass)] = AddTransfers(w, pass, last, costs, builder);
+    hand_on_[Slot(w, pass)] = AddTransfers(w, pass, end_[w], costs, builder);
   }
+}
+
+void PassTasks::AddExchanges(int w, Unit unit, HandOn before, PassCosts& costs,
+                             Schedule::Builder& builder) {
+  const PipelineWorker& worker = workers_[w];
+  HandOn& exchanges = exchanges_[Slot(w, unit[0])];
+  for (const Pass& pass : unit) {
+    const OpSequenceId op_sequence = costs.Exchanges(w, pass);
+    if (op_sequence < 0) continue;
+    Tag tag = TagOf(w, pass);
+    tag.phase = Phase::kExpertExchange;
+    const std::span<const TaskId> after(&before.first, before.count > 0 ? 1 : 0);
+    const TaskId task = builder.Add(worker.exchange, after, op_sequence, tag);
+    if (exchanges.count++ == 0) exchanges.first = task;
+  }
+  end_[w].count += exchanges.count;
 }
 
 void PassTasks::AddUpdate(int w, PassCosts& costs, Schedule::Builder& builder) {
@@ -158,22 +188,21 @@ void PassTasks::AddUpdate(int w, PassCosts& costs, Schedule::Builder& builder) {
   tag.stage = static_cast<int16_t>(worker.stage);
   tag.micro_batch = MicroBatchOf(w, complete);
   tag.phase = Phase::kOptimizer;
-  updates_[w].push_back(builder.Add(worker.compute, {}, costs.Update(w), tag));
+  const TaskId update = builder.Add(worker.compute, {}, costs.Update(w), tag);
+  for (int i = 1; i < end_[w].count; ++i) builder.AddDependency(end_[w].first + i, update);
+  end_[w] = {update, 1};
+  updates_[w].push_back(update);
 }
 
-PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after, PassCosts& costs,
+PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, HandOn after, PassCosts& costs,
                                           Schedule::Builder& builder) {
   const Neighbor next = Next(w, pass, 1);
   if (next.worker < 0) return {};
   const OpSequenceId first = costs.Transfer(w, next.worker, pass, 0);
-  if (first < 0) return {after, 1};
+  if (first < 0) return after;
   const PipelineWorker& worker = workers_[w];
   const bool forward = pass.phase == Phase::kForward;
-  Tag tag;
-  tag.rank = worker.rank;
-  tag.stage = static_cast<int16_t>(worker.stage);
-  tag.chunk = pass.chunk;
-  tag.micro_batch = MicroBatchOf(w, pass);
+  Tag tag = TagOf(w, pass);
   tag.phase = forward ? Phase::kSendForward : Phase::kSendBackward;
   const std::vector<Lane>& lanes =
       forward != map_.RunsBack(pass.chunk) ? worker.send_next : worker.send_previous;
@@ -183,7 +212,10 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
     const std::span<const Lane> occupied(held, worker.sends_block ? 2 : 1);
     const auto device = static_cast<int>(i);
     const OpSequenceId op_sequence = i == 0 ? first : costs.Transfer(w, next.worker, pass, device);
-    const TaskId send = builder.Add(occupied, {&after, 1}, op_sequence, tag);
+    const TaskId send = builder.Add(occupied, {&after.first, 1}, op_sequence, tag);
+    for (int other = 1; other < after.count; ++other) {
+      builder.AddDependency(after.first + other, send);
+    }
     builder.SetCommunicator(send, costs.Channel(w, next.worker, device));
     if (sends.count++ == 0) sends.first = send;
   }
@@ -192,12 +224,18 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, TaskId after,
 
 // A unit begins only when the inputs of all its passes are there.
 void PassTasks::Connect(int w, Unit unit, Schedule::Builder& builder) const {
-  const TaskId first = first_[Slot(w, unit[0])];
+  const size_t slot = Slot(w, unit[0]);
+  const HandOn& exchanges = exchanges_[slot];
   for (const Pass& pass : unit) {
     const Neighbor feeder = Next(w, pass, -1);
     if (feeder.worker < 0) continue;
     const HandOn& from = hand_on_[Slot(feeder.worker, feeder.pass)];
-    for (int i = 0; i < from.count; ++i) builder.AddDependency(from.first + i, first);
+    for (int i = 0; i < from.count; ++i) {
+      builder.AddDependency(from.first + i, first_[slot]);
+      for (int e = 0; e < exchanges.count; ++e) {
+        builder.AddDependency(from.first + i, exchanges.first + e);
+      }
+    }
   }
 }
 

@@ -24,6 +24,7 @@ struct PipelineWorker {
   std::vector<Lane> compute;          // one per device; a pass occupies all of them
   std::vector<Lane> send_next;        // one per sending device
   std::vector<Lane> send_previous;    // one per sending device
+  std::vector<Lane> exchange;         // one per device, if PassCosts::Exchanges() gives any
   bool sends_block = false;           // a device computes nothing while it sends
 };
 
@@ -35,6 +36,9 @@ class PassCosts {
   // Returns the parts of a pass, at least one, which run in order as one task each. `paired`: the
   // pass runs beside another one.
   virtual std::span<const OpSequenceId> Parts(int worker, const Pass& pass, bool paired) = 0;
+  // Returns what a pass that runs beside another one exchanges meanwhile, in a task of its own; -1
+  // if there is nothing.
+  virtual OpSequenceId Exchanges(int /*worker*/, const Pass& /*pass*/) { return -1; }
   // Returns the message by which one device of a worker hands a pass on to the next worker; -1, for
   // all devices alike, if the two workers need no transfer and the receiver can follow at once.
   virtual OpSequenceId Transfer(int from_worker, int to_worker, const Pass& pass, int device) = 0;
@@ -91,9 +95,14 @@ class PassTasks {
   // `pass` takes; its worker is -1 if there is none.
   Neighbor Next(int worker, const Pass& pass, int step) const;
   int MicroBatchOf(int worker, const Pass& pass) const;
+  Tag TagOf(int worker, const Pass& pass) const;
   void AddUnit(int worker, Unit unit, PassCosts& costs, Schedule::Builder& builder);
   void AddUpdate(int worker, PassCosts& costs, Schedule::Builder& builder);
-  HandOn AddTransfers(int worker, const Pass& pass, TaskId after, PassCosts& costs,
+  // Adds what the passes of a unit exchange beside it. It begins with the unit, and the unit is
+  // over when it is.
+  void AddExchanges(int worker, Unit unit, HandOn before, PassCosts& costs,
+                    Schedule::Builder& builder);
+  HandOn AddTransfers(int worker, const Pass& pass, HandOn after, PassCosts& costs,
                       Schedule::Builder& builder);
   void Connect(int worker, Unit unit, Schedule::Builder& builder) const;
 
@@ -115,6 +124,9 @@ class PassTasks {
   std::vector<TaskId> first_, last_;
   std::vector<HandOn> hand_on_;
   std::vector<std::vector<TaskId>> updates_;  // by worker
+  // By worker: the last task on its compute lanes with the exchanges beside it, which follow it.
+  std::vector<HandOn> end_;
+  std::vector<HandOn> exchanges_;  // by slot of a unit's first pass: the exchanges of the unit
 };
 
 }  // namespace stagecraft

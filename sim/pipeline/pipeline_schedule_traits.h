@@ -48,7 +48,8 @@ enum PipelineScheduleOption : unsigned {
   kReadsSearch = 32,
   kReadsWeightSync = 64,
   kReadsVocabulary = 128,
-  kReadsInterlaced = 256  // VocabularyPlacement::kInterlaced, too
+  kReadsInterlaced = 256,  // VocabularyPlacement::kInterlaced, too
+  kReadsPairing = 512
 };
 
 inline constexpr int kAnyChunks = std::numeric_limits<int>::max();
@@ -78,11 +79,11 @@ inline constexpr PipelineScheduleTraits kPipelineScheduleTraits[] = {
     {.schedule = PipelineSchedule::kOneForwardOneBackward,
      .name = "1f1b",
      .unequal_replicas = UnequalReplicas::kOneForwardOneBackward,
-     .options = kReadsWarmup | kReadsVocabulary | kReadsInterlaced},
+     .options = kReadsWarmup | kReadsVocabulary | kReadsInterlaced | kReadsPairing},
     {.schedule = PipelineSchedule::kInterleaved,
      .name = "interleaved",
      .chunks = {2, kAnyChunks},
-     .options = kReadsGroups},
+     .options = kReadsGroups | kReadsPairing},
     {.schedule = PipelineSchedule::kBreadthFirst, .name = "bfs", .chunks = {2, kAnyChunks}},
     {.schedule = PipelineSchedule::kZeroBubbleH1, .name = "zb-h1", .splits_backward = true},
     {.schedule = PipelineSchedule::kZeroBubbleH2, .name = "zb-h2", .splits_backward = true},

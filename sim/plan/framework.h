@@ -48,6 +48,12 @@ struct Framework {
   bool scatters_messages = false;
   // Whether adding up gradients moves memory at all. If not, they cost what it takes to write them.
   bool sums_gradients = true;
+  // Whether passes that run beside each other hide their exchanges of tokens between experts behind
+  // each other's computation. If not, they wait for them.
+  bool hides_exchanges = true;
+  // Whether every expert of a rank multiplies in a GEMM of its own (Megatron-core's SequentialMLP),
+  // instead of one grouped GEMM for all of them (--moe-grouped-gemm, DeepGEMM).
+  bool multiplies_experts_apart = false;
   friend bool operator==(const Framework&, const Framework&) = default;
 };
 

@@ -25,6 +25,8 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   framework.scatters_messages = proto.scatters_messages();
   framework.sums_gradients = !proto.overwrites_gradients();
+  framework.hides_exchanges = !proto.exposes_exchanges();
+  framework.multiplies_experts_apart = proto.multiplies_experts_apart();
   return framework;
 }
 
@@ -40,6 +42,8 @@ FrameworkProto FrameworkToProto(const Framework& framework) {
   proto.set_adds_gradients_apart(framework.adds_gradients_apart);
   proto.set_scatters_messages(framework.scatters_messages);
   proto.set_overwrites_gradients(!framework.sums_gradients);
+  proto.set_exposes_exchanges(!framework.hides_exchanges);
+  proto.set_multiplies_experts_apart(framework.multiplies_experts_apart);
   return proto;
 }
 

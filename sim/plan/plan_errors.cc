@@ -35,6 +35,9 @@ void CheckNumbers(const Plan& plan, Errors& errors) {
   if (plan.overlap_tensor && !plan.sequence_parallel) {
     errors.push_back("overlap_tensor: wants sequence parallelism, which is off");
   }
+  if (plan.keeps_8_bits && plan.precision != DType::kFp8) {
+    errors.push_back(fmt::format("keeps_8_bits: wants GEMMs of fp8, got {}", Name(plan.precision)));
+  }
   if (plan.bucket_bytes < 0) {
     errors.push_back(fmt::format("bucket_bytes: got {}, want at least 0", plan.bucket_bytes));
   }

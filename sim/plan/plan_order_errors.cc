@@ -47,6 +47,17 @@ void CheckBidirectional(const Plan& plan, Errors& errors) {
   CheckPeers(plan, errors);
 }
 
+void CheckPairs(const Plan& plan, Errors& errors) {
+  if (!Reads(plan.schedule, kReadsPairing)) {
+    errors.push_back(
+        fmt::format("pairs_passes: not with {}, want 1f1b or interleaved", Name(plan.schedule)));
+  } else if (!HasSeparatePipelines(plan)) {
+    errors.push_back("pairs_passes: wants the same number of replicas in every stage");
+  } else if (plan.SplitsVocabulary()) {
+    errors.push_back("pairs_passes: wants the vocabulary in the first and the last stage");
+  }
+}
+
 // A plan that lists its passes must run the same micro-batches on every replica.
 void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
   const bool needs_same = IsCustom(plan.schedule) || NeedsCosts(plan.schedule);
@@ -110,6 +121,7 @@ bool RunsHalves(const Plan& plan) {
 
 void FindOrderErrors(const Plan& plan, const Workload& workload, Errors& errors) {
   if (MapOf(plan).chains() > 1) CheckBidirectional(plan, errors);
+  if (plan.schedule_options.pairs_passes) CheckPairs(plan, errors);
   const int group = plan.schedule_options.groups.size;
   if (group != 0 && group < static_cast<int>(plan.stages.size())) {
     errors.push_back(fmt::format("order_group: got {}, want at least the {} stages, or 0", group,

@@ -61,6 +61,7 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   options.groups.size =
       static_cast<int>(place.InRange("order_group", proto.order_group(), 0, kMostOfABatch));
   options.groups.one_more_warmup = proto.one_more_warmup();
+  options.pairs_passes = proto.pairs_passes();
   if (proto.two_forwards_slot()) options.slots = ChimeraSlots::kTwoForwards;
   if (proto.vertical_sync()) options.weight_sync = WeightSync::kVertical;
   if (proto.published_search()) options.search = ZeroBubbleSearch::kPublished;
@@ -125,6 +126,12 @@ void ReadShared(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   plan.overlap_tensor = proto.overlap_tensor();
   plan.post_validation = proto.post_validation();
   if (proto.has_expert_imbalance()) plan.expert_imbalance = proto.expert_imbalance();
+  plan.expert_exchange = {
+      EnumFromProto(proto.expert_sends(), ExpertSends::kEveryCopy, "expert_sends", place),
+      proto.dispatches_8_bits()};
+  plan.recomputed_parts = {proto.recompute_norms(), proto.recompute_latents(),
+                           proto.recompute_activations()};
+  plan.keeps_8_bits = proto.keeps_8_bits();
   plan.rank_order = RankOrder(proto, place);
   plan.framework =
       FrameworkFromProto(proto.framework(), {place.file, place.message + "framework."});

@@ -57,6 +57,35 @@ TEST(PlanProtoTest, DegreesAndStagesGiveTheSamePlan) {
   EXPECT_EQ(stages.gradient_bytes, 4);
 }
 
+TEST(PlanProtoTest, KeepsHowExpertsExchangeRowsAndWhatIsComputedAgain) {
+  const Plan plan =
+      Read(std::string(kBatch) +
+           "degrees { tp: 4 pp: 2 } precision: FP8 fp8_recipe: BLOCK "
+           "optimizer: ADAM_16BIT expert_sends: ONCE_PER_NODE dispatches_8_bits: true "
+           "pairs_passes: true recompute_norms: true recompute_activations: true "
+           "keeps_8_bits: true framework { exposes_exchanges: true "
+           "multiplies_experts_apart: true }");
+  EXPECT_EQ(plan.fp8_recipe, Fp8Recipe::kBlock);
+  EXPECT_EQ(plan.optimizer, Optimizer::kAdam16Bit);
+  EXPECT_EQ(plan.expert_exchange, (ExpertExchange{ExpertSends::kOncePerNode, true}));
+  EXPECT_EQ(Name(plan.recomputed_parts), "norms,activations");
+  EXPECT_TRUE(plan.schedule_options.pairs_passes);
+  EXPECT_TRUE(plan.keeps_8_bits);
+  EXPECT_FALSE(plan.framework.hides_exchanges);
+  EXPECT_TRUE(plan.framework.multiplies_experts_apart);
+  EXPECT_EQ(Bytes(Read(ToProto(plan).DebugString())), Bytes(plan));
+}
+
+TEST(PlanProtoTest, WordsOfRecomputedParts) {
+  for (const char* names :
+       {"none", "norms", "latents", "activations", "norms,latents,activations"}) {
+    EXPECT_EQ(Name(FindRecomputedParts(names).value()), names);
+  }
+  for (const char* names : {"", "norm", "norms,", ",norms", "norms latents"}) {
+    EXPECT_FALSE(FindRecomputedParts(names).has_value()) << names;
+  }
+}
+
 TEST(PlanProtoTest, RecomputedLayersCanBeGivenInTwoWays) {
   const Plan block = Read(std::string(kBatch) +
                           "degrees { tp: 4 pp: 2 recompute: FULL recompute_num_layers: [2, 1] }");

@@ -34,6 +34,7 @@ void AddOrder(const Plan& plan, PlanProto& proto) {
   proto.set_warmup(EnumToProto<PlanProto::Warmup>(options.warmup));
   proto.set_order_group(options.groups.size);
   proto.set_one_more_warmup(options.groups.one_more_warmup);
+  proto.set_pairs_passes(options.pairs_passes);
   proto.set_two_forwards_slot(options.slots == ChimeraSlots::kTwoForwards);
   proto.set_activation_limit(options.activation_limit);
   proto.set_vertical_sync(options.weight_sync == WeightSync::kVertical);
@@ -83,6 +84,12 @@ PlanProto ToProto(const Plan& plan) {
   proto.set_reshard_after_forward(plan.reshard_after_forward);
   AddOrder(plan, proto);
   proto.set_expert_imbalance(plan.expert_imbalance);
+  proto.set_expert_sends(EnumToProto<PlanProto::ExpertSends>(plan.expert_exchange.sends));
+  proto.set_dispatches_8_bits(plan.expert_exchange.dispatches_8_bits);
+  proto.set_recompute_norms(plan.recomputed_parts.norms);
+  proto.set_recompute_latents(plan.recomputed_parts.latents);
+  proto.set_recompute_activations(plan.recomputed_parts.activations);
+  proto.set_keeps_8_bits(plan.keeps_8_bits);
   *proto.mutable_framework() = FrameworkToProto(plan.framework);
   return proto;
 }

@@ -2,19 +2,28 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "costmodel/attention_version.h"
 #include "costmodel/divide.h"
 
 namespace stagecraft {
 
+namespace {
+
+constexpr int64_t kBlock = 128;  // numbers of 8 bits that share a scale
+
+}  // namespace
+
 const char* Name(Optimizer optimizer) {
-  constexpr const char* kNames[] = {"adam", "sgd", "adam8bit", "sgd-plain"};
+  constexpr const char* kNames[] = {"adam", "sgd", "adam8bit", "sgd-plain", "adam16bit"};
   return kNames[static_cast<int>(optimizer)];
 }
 
 Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters) {
   constexpr int64_t kWhole = 4;  // bytes of a master weight, a moment or a scale
-  constexpr int64_t kBlock = 256;
+  constexpr int64_t kMomentBlock = 256;
   const int64_t master = working < kWhole ? kWhole * parameters : 0;
   switch (optimizer) {
     case Optimizer::kAdam:
@@ -22,9 +31,11 @@ Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters) 
     case Optimizer::kSgd:
       return Bytes(master + kWhole * parameters);
     case Optimizer::kAdam8Bit:
-      return Bytes(master + 2 * (parameters + kWhole * DivideUp(parameters, kBlock)));
+      return Bytes(master + 2 * (parameters + kWhole * DivideUp(parameters, kMomentBlock)));
     case Optimizer::kPlainSgd:
       return Bytes(master);
+    case Optimizer::kAdam16Bit:
+      return Bytes(master + 2 * 2 * parameters);
   }
   return Bytes();
 }
@@ -34,8 +45,49 @@ const char* Name(ContextExchange exchange) {
   return kNames[static_cast<int>(exchange)];
 }
 
+const char* Name(ExpertSends sends) {
+  return sends == ExpertSends::kOncePerNode ? "once-per-node" : "every-copy";
+}
+
+namespace {
+
+struct PartWord {
+  std::string_view word;
+  bool RecomputedParts::*part;
+};
+constexpr PartWord kPartWords[] = {{"norms", &RecomputedParts::norms},
+                                   {"latents", &RecomputedParts::latents},
+                                   {"activations", &RecomputedParts::activations}};
+
+}  // namespace
+
+std::string Name(const RecomputedParts& parts) {
+  std::string names;
+  for (const auto& [word, part] : kPartWords) {
+    if (!(parts.*part)) continue;
+    if (!names.empty()) names += ',';
+    names += word;
+  }
+  return names.empty() ? "none" : names;
+}
+
+std::optional<RecomputedParts> FindRecomputedParts(std::string_view names) {
+  RecomputedParts parts;
+  if (names == "none") return parts;
+  for (size_t begin = 0; begin <= names.size();) {
+    const size_t end = std::min(names.find(',', begin), names.size());
+    const std::string_view name = names.substr(begin, end - begin);
+    const auto found = std::find_if(std::begin(kPartWords), std::end(kPartWords),
+                                    [&](const PartWord& known) { return known.word == name; });
+    if (found == std::end(kPartWords)) return std::nullopt;
+    parts.*(found->part) = true;
+    begin = end + 1;
+  }
+  return parts;
+}
+
 const char* Name(Fp8Recipe recipe) {
-  constexpr const char* kNames[] = {"delayed", "current", "mx", "rowwise"};
+  constexpr const char* kNames[] = {"delayed", "current", "mx", "rowwise", "block"};
   return kNames[static_cast<int>(recipe)];
 }
 
@@ -53,8 +105,15 @@ CastWork CastOf(DType precision, Fp8Recipe recipe, int64_t elements) {
       return {once + Bytes(2 * DivideUp(elements, 32)), 1};  // a scale byte each way
     case Fp8Recipe::kRowwise:
       return {once + 3 * read, 4};
+    case Fp8Recipe::kBlock:
+      return {read + Bytes(2 * KeptIn8Bits(elements)), 1};
   }
   return {};
+}
+
+int64_t KeptIn8Bits(int64_t elements) {
+  constexpr int64_t kScaleBytes = 4;
+  return elements + kScaleBytes * DivideUp(elements, kBlock);
 }
 
 std::string FindGpuError(const StepOptions& options, const Device& device) {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "costmodel/device.h"
 #include "costmodel/gradient_sync.h"
@@ -19,8 +21,8 @@ namespace stagecraft {
 // has two moments besides it, kSgd one momentum, kPlainSgd none. kAdam8Bit has two moments of
 // 8 bits, with a 32-bit scale for every 256 numbers (block-wise quantisation, Dettmers et al.,
 // "8-bit Optimizers", ICLR 2022, in the blocks of bitsandbytes since 0.44), for small tensors and
-// embeddings too.
-enum class Optimizer { kAdam, kSgd, kAdam8Bit, kPlainSgd };
+// embeddings too. kAdam16Bit has two moments of 16 bits (DeepSeek-V3, 2024, section 3.3.3).
+enum class Optimizer { kAdam, kSgd, kAdam8Bit, kPlainSgd, kAdam16Bit };
 const char* Name(Optimizer optimizer);
 
 // The bytes of master copy and moments of this many parameters, each of `working` bytes in the
@@ -31,8 +33,9 @@ Bytes OptimizerStates(Optimizer optimizer, int64_t working, int64_t parameters);
 // maxima of earlier steps. kCurrent: one scale, from the tensor's own maximum, for which it is read
 // once more. kMx: one scale for every 32 numbers. kRowwise: one scale for every row (torchao), so
 // that the rows and, for the weight gradient, the columns are each read for their maxima and again
-// for the cast.
-enum class Fp8Recipe { kDelayed, kCurrent, kMx, kRowwise };
+// for the cast. kBlock: one 32-bit scale for every 128 numbers, which are cast as they are read
+// (DeepSeek-V3, 2024, section 3.3.2; Transformer Engine's block scaling).
+enum class Fp8Recipe { kDelayed, kCurrent, kMx, kRowwise, kBlock };
 const char* Name(Fp8Recipe recipe);
 
 // What it takes to cast 16-bit elements to the precision of GEMMs: these are read, and written as
@@ -43,6 +46,9 @@ struct CastWork {
   int kernels = 0;
 };
 CastWork CastOf(DType precision, Fp8Recipe recipe, int64_t elements);
+
+// Bytes of this many 8-bit numbers with a 32-bit scale for every 128 of them.
+int64_t KeptIn8Bits(int64_t elements);
 
 // Bytes of an element of a gradient if nothing else is asked for.
 inline int UsualGradientBytes(DType precision) { return precision == DType::kFp16 ? 2 : 4; }
@@ -68,6 +74,38 @@ struct SyncOptions {
   friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
 };
 
+// Which copies of a token's row go to the ranks of its experts. kEveryCopy: one for each of the
+// experts (NCCL's all-to-all). kOncePerNode: one for each node that has some of them, on the rank
+// with the sender's place in its node, which passes it on to the ranks there; the way back adds the
+// results up in each node first (DeepSeek's DeepEP, Megatron-core's flex dispatcher).
+enum class ExpertSends { kEveryCopy, kOncePerNode };
+const char* Name(ExpertSends sends);  // "every-copy", "once-per-node"
+
+// How tokens travel between the ranks that share the experts.
+struct ExpertExchange {
+  ExpertSends sends = ExpertSends::kEveryCopy;
+  // Whether rows go to their experts, and gradients to those of the expert's output, in 8 bits with
+  // a 32-bit scale for every 128 numbers. Results come back in 16 bits.
+  bool dispatches_8_bits = false;
+  friend bool operator==(const ExpertExchange&, const ExpertExchange&) = default;
+};
+
+// The parts of blocks that the backward computes again from their inputs, besides what `Recompute`
+// says (Megatron-core's --recompute-modules layernorm mla_up_proj moe_act). Layers that are
+// recomputed as a whole, or operator by operator, do not need it.
+struct RecomputedParts {
+  bool norms = false;
+  bool latents = false;      // queries, keys and values of latent attention
+  bool activations = false;  // of MLPs and experts
+
+  bool Any() const { return norms || latents || activations; }
+  friend bool operator==(const RecomputedParts&, const RecomputedParts&) = default;
+};
+// The words for them, separated by commas: "norms,activations"; "none" for no parts.
+std::string Name(const RecomputedParts& parts);
+// The parts that such words name; no value if one of them names none.
+std::optional<RecomputedParts> FindRecomputedParts(std::string_view names);
+
 // What is kept on the host (sim/plan/host_offload.h).
 struct HostOffload {
   bool optimizer = false;  // Adam's states; the host updates
@@ -90,6 +128,10 @@ struct StepOptions {
   Placement placement = Placement::kLooped;  // of kCustom
   DType precision = DType::kBf16;            // of GEMMs
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
+  RecomputedParts recomputed_parts;
+  // Whether what is kept only for the weight gradients of GEMMs, and the inputs of activation
+  // functions, is kept in 8 bits with a 32-bit scale for every 128 numbers; needs fp8.
+  bool keeps_8_bits = false;
   AttentionKernel attention_kernel = AttentionKernel::kUsual;  // of fused attention
   bool forward_only = false;
   // How many ranks share states (Plan::zero), consecutive in rank order; groups hold copies of each
@@ -119,6 +161,7 @@ struct StepOptions {
   SyncOptions gradient_sync;  // methods other than all-reduce need zero 0
   // Rows of the fullest rank's experts over the mean; 1: even routing.
   double expert_imbalance = 1;
+  ExpertExchange expert_exchange;
   std::string rank_order = kDefaultRankOrder;
   Framework framework;
 };

@@ -8,15 +8,15 @@ namespace stagecraft {
 
 const char* Name(Phase phase) {
   constexpr const char* kNames[] = {
-      "forward",       "backward", "backward input", "backward weight",    "send forward",
-      "send backward", "context",  "grad reduce",    "grad norm",          "optimizer",
-      "param gather",  "offload",  "fetch",          "vocabulary exchange"};
+      "forward",       "backward", "backward input", "backward weight",     "send forward",
+      "send backward", "context",  "grad reduce",    "grad norm",           "optimizer",
+      "param gather",  "offload",  "fetch",          "vocabulary exchange", "expert exchange"};
   return kNames[static_cast<int>(phase)];
 }
 
 const char* Name(LaneKind kind) {
-  constexpr const char* kNames[] = {"compute", "send next", "send previous", "dp",
-                                    "cp",      "host out",  "host in",       "vocabulary"};
+  constexpr const char* kNames[] = {"compute",  "send next", "send previous", "dp", "cp",
+                                    "host out", "host in",   "vocabulary",    "ep"};
   return kNames[static_cast<int>(kind)];
 }
 

@@ -28,8 +28,9 @@ enum class Phase : uint8_t {
   kOffload,             // what a forward saved, to the host
   kFetch,               // and the way back
   kVocabularyExchange,  // among all stages, if each holds a part of the vocabulary
+  kExpertExchange,      // of tokens between experts, of a pass that runs beside another one
 };
-inline constexpr int kPhaseCount = static_cast<int>(Phase::kVocabularyExchange) + 1;
+inline constexpr int kPhaseCount = static_cast<int>(Phase::kExpertExchange) + 1;
 const char* Name(Phase phase);
 // Whether it takes gradients from the next part and hands them on to the previous one.
 constexpr bool IsBackward(Phase phase) {
@@ -70,6 +71,7 @@ enum class LaneKind : uint8_t {
   kHostOut,  // the two directions of the port to the host
   kHostIn,
   kVocabulary,
+  kExpert,
 };
 const char* Name(LaneKind kind);
 

@@ -5,6 +5,7 @@
 
 #include "costmodel/divide.h"
 #include "sim/shard/attention_steps.h"
+#include "sim/workload/expert_routing.h"
 
 namespace stagecraft {
 namespace {
@@ -221,35 +222,58 @@ class Emitter {
     return static_cast<int64_t>(
         std::ceil(routed * spec_.expert_imbalance / static_cast<double>(LocalExperts())));
   }
+  // One grouped GEMM for all experts, or one GEMM for each of them.
+  int64_t Grouped() const { return spec_.multiplies_experts_apart ? 1 : LocalExperts(); }
   void ExpertForward() {
     const int64_t rows = RowsPerExpert();
     Cast(LocalExperts() * rows * LocalIn());
-    Product(rows, LocalOut(), LocalIn(), LocalExperts());
+    for (int64_t done = 0; done < LocalExperts(); done += Grouped()) {
+      Product(rows, LocalOut(), LocalIn(), Grouped());
+    }
   }
   void ExpertBackward() {
     const int64_t rows = RowsPerExpert();
     Cast(LocalExperts() * rows * LocalOut());
-    if (gradients_.of_input) Product(rows, LocalIn(), LocalOut(), LocalExperts());
-    WeightGradient(LocalOut(), LocalIn(), rows, LocalExperts());
+    for (int64_t done = 0; gradients_.of_input && done < LocalExperts(); done += Grouped()) {
+      Product(rows, LocalIn(), LocalOut(), Grouped());
+    }
+    for (int64_t done = 0; done < LocalExperts(); done += Grouped()) {
+      WeightGradient(LocalOut(), LocalIn(), rows, Grouped());
+    }
   }
 
   // Rows of every rank go to the ranks of their experts; there the tensor group
   // gathers what each of its ranks received.
   void Dispatch() {
-    ExpertExchange();
+    Exchange(spec_.expert_exchange.dispatches_8_bits);
     GatherRows(o_.in_features * o_.experts_per_token);
   }
   void Combine() {
     ReduceOutput(o_.in_features * o_.experts_per_token);
-    ExpertExchange();
+    Exchange(/*has_8_bits=*/false);
   }
-  void ExpertExchange() {
+  void Exchange(bool has_8_bits) {
     if (spec_.expert == 1) return;
-    const double bytes = static_cast<double>(spec_.SplitRows(o_.positions) * o_.experts_per_token *
-                                             o_.in_features * spec_.ElementBytes()) *
-                         spec_.expert_imbalance;
-    Add(Op::Collective(OpKind::kAllToAll, Bytes(std::llround(bytes)), spec_.expert_fabric),
-        kExpertGroup);
+    if (spec_.expert_exchange.sends == ExpertSends::kEveryCopy) {
+      return AllToAll(o_.experts_per_token, has_8_bits, spec_.expert_fabric, kExpertGroup);
+    }
+    // Rows are passed on inside the nodes while others still come from outside.
+    const int nodes = spec_.expert_rail_fabric.ranks;
+    const bool stays_apart = spec_.expert_node_fabric.ranks == 1;  // one rank in every node
+    if (nodes > 1) {
+      AllToAll(ExpectedPlaces(o_, nodes), has_8_bits, spec_.expert_rail_fabric,
+               stays_apart ? kExpertGroup : kExpertGroup | kOverlapsNext);
+    }
+    if (stays_apart) return;
+    AllToAll(ExpectedPlaces(o_, spec_.expert), has_8_bits, spec_.expert_node_fabric, kExpertGroup);
+  }
+  void AllToAll(double copies, bool has_8_bits, const Fabric& fabric, int flags) {
+    const int64_t row =
+        has_8_bits ? KeptIn8Bits(o_.in_features) : o_.in_features * spec_.ElementBytes();
+    const double bytes =
+        copies * static_cast<double>(spec_.SplitRows(o_.positions) * row) * spec_.expert_imbalance;
+    Add(Op::Collective(OpKind::kAllToAll, Bytes(std::llround(bytes)), fabric),
+        static_cast<uint8_t>(flags));
   }
 
   const Operator& o_;

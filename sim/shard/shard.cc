@@ -32,6 +32,12 @@ void AppendRepeated(const LayerKind& layer, const ShardSpec& spec, Steps& steps)
   });
 }
 
+void AppendRepeatedParts(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
+  ForEachOperator(layer, [&](const Operator& op) {
+    if (RepeatsPart(layer, op, spec)) AppendForward(op, spec, steps);
+  });
+}
+
 }  // namespace
 
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
@@ -42,6 +48,15 @@ bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
 bool RepeatsOperators(const LayerKind& layer, const ShardSpec& spec) {
   return spec.recompute == Recompute::kOperators && layer.role == LayerRole::kBlock &&
          layer.has_backward();
+}
+
+bool RepeatsPart(const LayerKind& layer, const Operator& op, const ShardSpec& spec) {
+  const RecomputedParts& parts = spec.recomputed_parts;
+  const bool is_part = (parts.norms && op.part == BlockPart::kNorm) ||
+                       (parts.latents && op.part == BlockPart::kLatentUp) ||
+                       (parts.activations && op.part == BlockPart::kActivation);
+  return is_part && layer.role == LayerRole::kBlock && layer.has_backward() &&
+         !RecomputesWhole(layer, spec) && !RepeatsOperators(layer, spec);
 }
 
 LayerRange RecomputedRange(const Workload& workload, const ShardSpec& spec, int layer) {
@@ -70,6 +85,7 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   LayerSteps steps;
   ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps.backward);
+  AppendRepeatedParts(layer, spec, steps.backward);
   const std::vector<OperatorGradients> gradients = GradientsOf(layer);
   for (size_t v = layer.operators.size(); v-- > 0;) {
     AppendBackward(layer.operators[v], gradients[v], spec, steps.backward);
@@ -122,6 +138,7 @@ FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec) {
   const bool recomputes_all = RecomputesWhole(layer, spec);
   Steps steps;
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps);
+  AppendRepeatedParts(layer, spec, steps);
   ForEachOperator(layer, [&](const Operator& op) {
     const bool is_repeated =
         recomputes_all || (recomputes_scores && op.kind == OperatorKind::kAttention);

@@ -28,6 +28,8 @@ struct ShardSpec {
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   Recompute recompute = Recompute::kNone;  // as in Stage, like the next field
   std::vector<LayerRange> recomputed = {};
+  RecomputedParts recomputed_parts = {};
+  bool keeps_8_bits = false;
   AttentionBackend attention = AttentionBackend::kFlash;
   AttentionKernel attention_kernel = AttentionKernel::kUsual;
   Fabric tensor_fabric;
@@ -40,6 +42,11 @@ struct ShardSpec {
   ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
   Fabric expert_fabric;
+  ExpertExchange expert_exchange = {};
+  // With ExpertSends::kOncePerNode: the ranks of the expert group in one node, and one rank of
+  // every node.
+  Fabric expert_node_fabric, expert_rail_fabric;
+  bool multiplies_experts_apart = false;
   // Rows of the fullest expert over the mean; 1 if routing is even.
   double expert_imbalance = 1;
   // How many stages share the vocabulary (vocabulary_shard.h); 1: none, it is in the first and the
@@ -75,11 +82,11 @@ struct Step {
 using Steps = std::vector<Step>;
 
 // The passes of one layer. `backward` repeats what Recompute::kSelective and kOperators do not
-// keep; a layer that is recomputed as a whole runs `forward` again before it. Input gradients come
-// before weight gradients, operator by operator; gradients that a frozen layer does not need
-// (GradientsOf) are left out. The head has GEMMs of at least 16 bits: recipes of
-// fewer leave it out (in Megatron-core it is no layer of Transformer Engine; torchtitan filters
-// `output`).
+// keep, and the operators of RecomputedParts; a layer that is recomputed as a whole runs `forward`
+// again before it. Input gradients come before weight gradients, operator by operator; gradients
+// that a frozen layer does not need (GradientsOf) are left out. The head has GEMMs of at least 16
+// bits: recipes of fewer leave it out (in Megatron-core it is no layer of Transformer Engine;
+// torchtitan filters `output`).
 struct LayerSteps {
   Steps forward;
   Steps backward;
@@ -88,6 +95,10 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& spec);
 
 // Returns whether all operators of the layer run again before its backward, if it has one.
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec);
+
+// Returns whether the backward computes the operator again, as RecomputedParts says; what it makes
+// is then kept by none of its readers.
+bool RepeatsPart(const LayerKind& layer, const Operator& op, const ShardSpec& spec);
 
 // Returns whether the backward of the layer repeats parts of its forward, as Recompute::kOperators
 // says; they are in LayerSteps::backward.

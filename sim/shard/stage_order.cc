@@ -1,7 +1,9 @@
 #include "sim/shard/stage_order.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
+#include <utility>
 
 #include "costmodel/divide.h"
 #include "sim/cluster/slowest_group.h"
@@ -108,6 +110,27 @@ Groups ExpertGroups(const Stage& stage, int replica) {
   return groups;
 }
 
+struct RailsAndNodes {
+  Groups rails, nodes;
+};
+
+// Divides groups into the devices of each scale-up domain, and the first devices of all of them.
+RailsAndNodes DivideByNode(const Cluster& cluster, const Groups& groups) {
+  RailsAndNodes divided;
+  for (const std::vector<int>& group : groups) {
+    std::map<int, std::vector<int>> by_domain;
+    for (const int device : group) {
+      by_domain[cluster.domain(cluster.place(device).node)].push_back(device);
+    }
+    std::vector<int>& rail = divided.rails.emplace_back();
+    for (auto& [domain, devices] : by_domain) {
+      rail.push_back(devices.front());
+      divided.nodes.push_back(std::move(devices));
+    }
+  }
+  return divided;
+}
+
 }  // namespace
 
 ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
@@ -131,6 +154,10 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;
   spec.expert_imbalance = plan.expert_imbalance;
+  spec.expert_exchange = plan.expert_exchange;
+  spec.multiplies_experts_apart = plan.framework.multiplies_experts_apart;
+  if (!plan.forward_only) spec.recomputed_parts = plan.recomputed_parts;
+  spec.keeps_8_bits = plan.keeps_8_bits;
   if (plan.SplitsVocabulary()) spec.vocabulary_shares = static_cast<int>(plan.stages.size());
   return spec;
 }
@@ -145,9 +172,17 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
                                                : SlowestGroup(cluster, TensorGroups(s, devices));
   spec.context_fabric = s.context_parallel == 1 ? cluster.DescribeGroup(alone)
                                                 : SlowestGroup(cluster, ContextGroups(s, devices));
-  spec.expert_fabric = s.expert_parallel == 1
-                           ? cluster.DescribeGroup(alone)
-                           : SlowestGroup(cluster, ExpertGroups(s, replica), Traffic::kAllToAll);
+  if (s.expert_parallel == 1) {
+    spec.expert_fabric = cluster.DescribeGroup(alone);
+    return spec;
+  }
+  const Groups groups = ExpertGroups(s, replica);
+  spec.expert_fabric = SlowestGroup(cluster, groups, Traffic::kAllToAll);
+  if (plan.expert_exchange.sends == ExpertSends::kOncePerNode) {
+    const auto [rails, nodes] = DivideByNode(cluster, groups);
+    spec.expert_rail_fabric = SlowestGroup(cluster, rails, Traffic::kAllToAll);
+    spec.expert_node_fabric = SlowestGroup(cluster, nodes, Traffic::kAllToAll);
+  }
   return spec;
 }
 

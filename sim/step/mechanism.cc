@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/pipeline/pipeline_schedule.h"
+
 namespace stagecraft {
 namespace {
 
@@ -38,6 +40,15 @@ constexpr Row kRows[] = {
      nullptr, [](Plan& plan) { plan.framework.parameter_gather = ParameterGather::kLayers; }},
     {Mechanism::kBroadcasts, "broadcasts", "ranks hand on parameters by broadcasts", nullptr,
      [](Plan& plan) { plan.framework.parameter_exchange = ParameterExchange::kGather; }},
+    {Mechanism::kExchangeOverlap, "exchange-overlap",
+     "paired passes hide each other's exchanges between experts", nullptr,
+     [](Plan& plan) {
+       const bool pairs = TraitsOf(plan.schedule).pairs_passes ||
+                          plan.schedule_options.pairs_passes || IsCustom(plan.schedule);
+       const bool has_groups = std::any_of(plan.stages.begin(), plan.stages.end(),
+                                           [](const Stage& s) { return s.expert_parallel > 1; });
+       if (pairs && has_groups) plan.framework.hides_exchanges = false;
+     }},
 };
 
 const Row& RowOf(Mechanism mechanism) { return kRows[static_cast<int>(mechanism)]; }

@@ -90,6 +90,18 @@ inline void DrawExperts(Random& random, PlanDegrees& degrees) {
   if (random.Integer(0, 3) == 0) degrees.expert_imbalance = std::min(1.5, 1.0 * degrees.expert);
 }
 
+// Draws how tokens travel between experts, once all else is drawn.
+inline void DrawExchanges(Random& random, PlanDegrees& degrees) {
+  const auto draw = [&](int64_t most) { return random.Integer(0, most); };
+  if (draw(1) == 0) degrees.expert_exchange.sends = ExpertSends::kOncePerNode;
+  degrees.expert_exchange.dispatches_8_bits = draw(1) == 0;
+  degrees.framework.multiplies_experts_apart = draw(3) == 0;
+  const bool is_split = IsSplit(degrees.schedule_options.vocabulary);
+  degrees.schedule_options.pairs_passes =
+      Reads(degrees.schedule, kReadsPairing) && !is_split && draw(1) == 0;
+  degrees.recomputed_parts = {draw(3) == 0, draw(3) == 0, draw(3) == 0};
+}
+
 // Returns all pipeline schedules that flush: those below, 1F1B twice, and then all newer ones.
 inline std::vector<PipelineSchedule> DrawnSchedules() {
   std::vector<PipelineSchedule> schedules = {PipelineSchedule::kOneForwardOneBackward,
@@ -151,6 +163,7 @@ inline PlanDegrees DrawDegrees(Random& random, bool experts = false) {
     const auto placement = static_cast<VocabularyPlacement>(1 + draw(2));
     if (Supports(degrees.schedule, placement)) degrees.schedule_options.vocabulary = placement;
   }
+  if (experts) DrawExchanges(random, degrees);
   return degrees;
 }
 

@@ -34,6 +34,15 @@ enum class Split {
             // is a partial sum, so every rank writes all of it
 };
 
+// Parts of a block that a framework can compute again in the backward by themselves, since they are
+// cheap for what their outputs take.
+enum class BlockPart {
+  kNone,
+  kNorm,
+  kLatentUp,    // from latent vectors to queries, keys and values
+  kActivation,  // between the GEMMs of an MLP or of experts
+};
+
 // A tensor kept from forward to backward.
 struct SavedTensor {
   std::string name;
@@ -74,6 +83,11 @@ struct Operator {
   // through how many of them a row goes. Divided by expert parallelism. 0: no experts.
   int experts = 0;
   int experts_per_token = 0;
+  // The router first chooses `groups_per_token` of `expert_groups` equal groups of experts, and the
+  // experts of a row among these. 1 and 1: any experts.
+  int expert_groups = 1;
+  int groups_per_token = 1;
+  BlockPart part = BlockPart::kNone;
   int64_t parameters = 0;  // weights and biases, unsharded; tied ones too
   // Whether one operand is what the layer before handed over; such operands have no edge, because
   // edges stay inside a layer.

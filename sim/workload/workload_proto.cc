@@ -101,6 +101,22 @@ void ReadShape(const OperatorProto& proto, const Place& place, Operator& op) {
   op.input_elements = proto.input_elements();
   op.experts = proto.experts();
   op.experts_per_token = proto.experts_per_token();
+  const int32_t groups = proto.expert_groups();
+  place.Range("expert_groups", groups, 0, std::max(1, proto.experts()));
+  place.Want(groups == 0 || proto.experts() % groups == 0, "expert_groups", std::to_string(groups),
+             "a divisor of the " + std::to_string(proto.experts()) + " experts");
+  place.Range("groups_per_token", proto.groups_per_token(), groups == 0 ? 0 : 1, groups);
+  if (groups > 0) {
+    op.expert_groups = groups;
+    op.groups_per_token = proto.groups_per_token();
+    const int64_t offered = int64_t{op.experts} / groups * op.groups_per_token;
+    place.Want(op.experts_per_token <= offered, "experts_per_token",
+               std::to_string(op.experts_per_token),
+               "at most the " + std::to_string(offered) + " experts of groups_per_token groups");
+  }
+  op.part = static_cast<BlockPart>(proto.part());
+  place.Want(OperatorProto::Part_IsValid(proto.part()), "part", std::to_string(proto.part()),
+             "a known part");
 }
 
 Operator OperatorFromProto(const OperatorProto& proto, const Place& place) {

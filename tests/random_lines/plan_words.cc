@@ -61,6 +61,7 @@ void AddSchedule(int stages, WordSource& words) {
   if (Reads(schedule, kReadsGroups) && words.Chance(20)) words.Add("--order-group", stages);
   if (Reads(schedule, kReadsWarmup)) words.Maybe(20, "--warmup", {"a", "b", "c"});
   if (Reads(schedule, kReadsSlots)) words.Maybe(30, "--two-forwards-slot");
+  if (Reads(schedule, kReadsPairing)) words.Maybe(20, "--overlap-experts");
   if (Reads(schedule, kReadsWeightSync)) words.Maybe(30, "--vertical-sync");
   if (Reads(schedule, kReadsActivationLimit)) {
     words.Maybe(40, "--activation-limit", {"0", "0.3", "1", "2.5"});
@@ -143,9 +144,11 @@ void AddPlan(int devices, WordSource& words) {
 void AddStep(WordSource& words) {
   words.Maybe(5, "--bucket-bytes", {"0", "1000000", "25000000"});
   words.Maybe(10, "--cp-exchange", {"ring", "gather", "ulysses"});
-  words.Maybe(15, "--optimizer", {"adam", "adam8bit", "sgd", "sgd-plain"});
+  words.Maybe(15, "--optimizer", {"adam", "adam8bit", "adam16bit", "sgd", "sgd-plain"});
   words.Maybe(5, "--expert-imbalance", {"1", "1.5", "8", "0.5"});
-  words.Maybe(5, "--fp8-recipe", {"delayed", "current", "mx"});
+  words.Maybe(5, "--expert-sends", {"every-copy", "once-per-node", "twice"});
+  words.Maybe(5, "--recompute-parts", {"none", "norms", "latents,activations", "norms,", "all"});
+  words.Maybe(5, "--fp8-recipe", {"delayed", "current", "mx", "block"});
   words.Maybe(5, "--gradient-bytes", {"2", "4", "8"});
   words.Maybe(5, "--embedding-placement",
               {"first-last", "redistributed", "vocab-1", "vocab-2", "interlaced"});
@@ -155,9 +158,10 @@ void AddStep(WordSource& words) {
     words.Maybe(60, "--offload-optimizer");
     words.Maybe(60, "--offload-activations", {"0", "0.5", "1", "2"});
   }
-  for (const char* flag : {"--sequence-parallel", "--no-sequence-parallel",
-                           "--no-overlap-grad-reduce", "--overlap-param-gather", "--no-overlap-p2p",
-                           "--post-validation", "--overlap-tp", "--no-reshard", "--forward-only"}) {
+  for (const char* flag :
+       {"--sequence-parallel", "--no-sequence-parallel", "--no-overlap-grad-reduce",
+        "--overlap-param-gather", "--no-overlap-p2p", "--post-validation", "--overlap-tp",
+        "--no-reshard", "--forward-only", "--fp8-dispatch", "--no-grouped-experts", "--keep-fp8"}) {
     words.Maybe(5, flag);
   }
   AddGradientSync(words);

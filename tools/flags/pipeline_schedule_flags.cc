@@ -54,9 +54,16 @@ std::vector<Flag> PipelineScheduleFlags::Register(Flags& flags, int& chunks) {
                     "Read the passes of every stage from a schedule CSV of PyTorch's pipelining, "
                     "in place of --schedule."});
   RegisterOptions(schedule);
-  return {schedule_option_, vpp,           file,          group_option_,
-          warmup_option_,   limit_option_, slots_option_, vertical_option_,
-          search_option_};
+  return {schedule_option_,
+          vpp,
+          file,
+          group_option_,
+          warmup_option_,
+          limit_option_,
+          slots_option_,
+          vertical_option_,
+          search_option_,
+          pairing_option_};
 }
 
 // The flags that only one or two schedules read.
@@ -92,6 +99,12 @@ void PipelineScheduleFlags::RegisterOptions(FlagGroup schedule) {
                                 {"",
                                  "With zb-auto: search only what the zero-bubble authors' own "
                                  "scheduler searches, in place of a wider search."});
+  pairing_option_ = schedule.Add(
+      "--overlap-experts", overlaps_experts_,
+      {"",
+       "With 1f1b or interleaved: forwards run one pass further ahead, and beside backwards, whose "
+       "computation hides their exchanges of tokens between experts, and the other way round. "
+       "DualPipe always does."});
 }
 
 void PipelineScheduleFlags::Apply(PlanDegrees& degrees) const {
@@ -105,6 +118,7 @@ void PipelineScheduleFlags::Apply(PlanDegrees& degrees) const {
     throw InputError(fmt::format("--warmup: got \"{}\", want a or b", warmup_));
   }
   if (warmup_ == "b") degrees.schedule_options.warmup = WarmupPolicy::kB;
+  degrees.schedule_options.pairs_passes = overlaps_experts_;
   if (two_forwards_) degrees.schedule_options.slots = ChimeraSlots::kTwoForwards;
   if (vertical_sync_) degrees.schedule_options.weight_sync = WeightSync::kVertical;
   if (published_search_) degrees.schedule_options.search = ZeroBubbleSearch::kPublished;
@@ -117,6 +131,7 @@ void PipelineScheduleFlags::CheckUse(PipelineSchedule pipeline_schedule) const {
       {group_option_, kReadsGroups},          {warmup_option_, kReadsWarmup},
       {limit_option_, kReadsActivationLimit}, {slots_option_, kReadsSlots},
       {vertical_option_, kReadsWeightSync},   {search_option_, kReadsSearch},
+      {pairing_option_, kReadsPairing},
   };
   for (const auto& [flag, read] : uses) {
     if (!flag.is_given() || Reads(pipeline_schedule, read)) continue;

@@ -30,9 +30,10 @@ class PipelineScheduleFlags {
 
   std::string schedule_ = "1f1b", warmup_ = "a", file_;
   PipelineScheduleOptions options_;
-  bool two_forwards_ = false, vertical_sync_ = false, published_search_ = false;
+  bool two_forwards_ = false, vertical_sync_ = false, published_search_ = false,
+       overlaps_experts_ = false;
   Flag schedule_option_, group_option_, warmup_option_, limit_option_, slots_option_,
-      vertical_option_, search_option_;
+      vertical_option_, search_option_, pairing_option_;
 };
 
 }  // namespace stagecraft

@@ -214,16 +214,27 @@ void PlanFlags::RegisterStep(Flags& flags) {
   FlagGroup memory = flags.In(FlagTopic::kMemory);
   Add(memory, "--optimizer", optimizer_,
       {"<name>", "The optimizer; sgd has momentum, sgd-plain has none.", "", "adam"})
-      .Suggest({"adam", "adam8bit", "sgd", "sgd-plain"});
+      .Suggest({"adam", "adam8bit", "adam16bit", "sgd", "sgd-plain"});
   Add(memory, "--precision", precision_, {"<name>", "Number format of GEMMs.", "", "bf16"})
       .Suggest({"bf16", "fp16", "fp32", "tf32", "fp8", "nvfp4"});
   Add(memory, "--fp8-recipe", fp8_recipe_,
       {"<name>",
        "With fp8: a tensor is scaled by the maxima of earlier steps (delayed), by its own maximum "
        "(current), each row and each column by its own (rowwise), or each block of 32 numbers "
-       "(mx).",
+       "(mx) or 128 (block).",
        "", "delayed"})
-      .Suggest({"delayed", "current", "rowwise", "mx"});
+      .Suggest({"delayed", "current", "rowwise", "mx", "block"});
+  Add(memory, "--recompute-parts", recompute_parts_,
+      {"<names>",
+       "Parts of every block that the backward computes again, besides --recompute: norms, the "
+       "queries, keys and values of latent attention (latents), and activation functions.",
+       "a list separated by commas", "none"})
+      .Suggest({"norms", "latents", "activations"});
+  Add(memory, "--keep-fp8,!--no-keep-fp8", degrees_.keeps_8_bits,
+      {"",
+       "With fp8: keep in 8 bits what waits for the weight gradients of GEMMs, and the inputs of "
+       "activation functions.",
+       "", "off"});
   Add(memory, "--gradient-bytes", degrees_.gradient_bytes,
       {"<n>", "Bytes per element of gradients as they are accumulated and reduced.", "2 or 4",
        "4, or 2 with fp16"});
@@ -244,6 +255,18 @@ void PlanFlags::RegisterStep(Flags& flags) {
   Add(flags.In(FlagTopic::kNetwork), "--expert-imbalance", degrees_.expert_imbalance,
       {"<x>", "Tokens for the experts of the busiest rank, over the mean of all ranks.",
        "1 or more", "1"});
+  Add(flags.In(FlagTopic::kParallelism), "--expert-sends", expert_sends_,
+      {"<name>",
+       "Copies of a token's row that go to its experts: one for each of them (every-copy), or one "
+       "for each node that has some, whose ranks pass it on (once-per-node).",
+       "", "every-copy"})
+      .Suggest({"every-copy", "once-per-node"});
+  Add(flags.In(FlagTopic::kParallelism), "--fp8-dispatch,!--no-fp8-dispatch",
+      degrees_.expert_exchange.dispatches_8_bits,
+      {"", "Rows go to their experts in 8 bits, and come back in 16.", "", "off"});
+  Add(flags.In(FlagTopic::kParallelism), "--grouped-experts,!--no-grouped-experts", groups_experts_,
+      {"", "The experts of a rank multiply in one grouped GEMM, in place of one for each.", "",
+       "on"});
   Add(flags.In(FlagTopic::kNetwork), "--forward-only", degrees_.forward_only,
       {"", "The step has no backward and no update."});
 }

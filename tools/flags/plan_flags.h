@@ -105,6 +105,8 @@ class PlanFlags {
   bool keeps_attention_ = false;  // the stack's default does not replace attention_
   bool sequence_parallel_ = true;
   bool is_compiled_ = false;
+  std::string recompute_parts_ = "none", expert_sends_ = "every-copy";
+  bool groups_experts_ = true;
   int vocabulary_multiple_ = 0;       // > 0: as PaddedVocabulary() takes it
   std::vector<Flag> degree_options_;  // those that a plan file replaces
   Flag attention_option_;

@@ -161,15 +161,25 @@ PlanDegrees PlanFlags::Degrees() const {
       "--recompute-method", recompute_method_,
       {{"block", RecomputeChoice::Method::kBlock}, {"uniform", RecomputeChoice::Method::kUniform}});
   degrees.recompute_choice.layers = ParseLayers("--recompute-layers", recompute_layers_);
-  degrees.optimizer =
-      ChooseNamed("--optimizer", optimizer_,
-                  {Optimizer::kAdam, Optimizer::kSgd, Optimizer::kAdam8Bit, Optimizer::kPlainSgd});
+  degrees.optimizer = ChooseNamed("--optimizer", optimizer_,
+                                  {Optimizer::kAdam, Optimizer::kSgd, Optimizer::kAdam8Bit,
+                                   Optimizer::kAdam16Bit, Optimizer::kPlainSgd});
   degrees.context_exchange =
       ChooseNamed("--cp-exchange", context_exchange_,
                   {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses});
-  degrees.fp8_recipe =
-      ChooseNamed("--fp8-recipe", fp8_recipe_,
-                  {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kRowwise, Fp8Recipe::kMx});
+  degrees.fp8_recipe = ChooseNamed("--fp8-recipe", fp8_recipe_,
+                                   {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kRowwise,
+                                    Fp8Recipe::kMx, Fp8Recipe::kBlock});
+  const std::optional<RecomputedParts> parts = FindRecomputedParts(recompute_parts_);
+  if (!parts) {
+    throw InputError(
+        fmt::format("--recompute-parts: got \"{}\", want some of norms, latents, activations",
+                    recompute_parts_));
+  }
+  degrees.recomputed_parts = *parts;
+  degrees.expert_exchange.sends = ChooseNamed("--expert-sends", expert_sends_,
+                                              {ExpertSends::kEveryCopy, ExpertSends::kOncePerNode});
+  degrees.framework.multiplies_experts_apart = !groups_experts_;
   degrees.attention_kernel = ChooseAttention(attention_).kernel;
   if (is_compiled_) degrees.framework.elementwise_traffic = 1;
   if (IsGiven("--backward-prefetch")) {

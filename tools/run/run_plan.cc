@@ -21,6 +21,12 @@ LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model) {
     throw InputError(fmt::format("--gradient-sync: got {}, want all-reduce, the one that is run",
                                  Name(job.plan.gradient_sync.method)));
   }
+  if (job.plan.expert_exchange.sends != ExpertSends::kEveryCopy) {
+    throw InputError(fmt::format("--expert-sends: got {}, want {}, the one that is run",
+                                 Name(job.plan.expert_exchange.sends),
+                                 Name(ExpertSends::kEveryCopy)));
+  }
+  job.plan.framework.hides_exchanges = false;  // passes run them one after another
   job.plan = WithPassOrders(job.plan, job.workload, job.cluster, model);
   Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
   return {std::move(job), std::move(schedule)};

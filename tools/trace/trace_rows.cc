@@ -9,9 +9,10 @@ namespace stagecraft {
 namespace {
 
 // There are only a few names, so that viewers group equal work.
-constexpr const char* kPhaseNames[] = {
-    "F",           "B",         "B input",   "B weight",     "send F",  "send B", "context",
-    "grad reduce", "grad norm", "optimizer", "param gather", "offload", "fetch",  "vocabulary"};
+constexpr const char* kPhaseNames[] = {"F",         "B",          "B input",      "B weight",
+                                       "send F",    "send B",     "context",      "grad reduce",
+                                       "grad norm", "optimizer",  "param gather", "offload",
+                                       "fetch",     "vocabulary", "experts"};
 static_assert(std::size(kPhaseNames) == kPhaseCount);
 constexpr const char* kKeys[] = {"task", "micro_batch", "chunk", "stage",        "segment",
                                  "ops",  "bytes",       "op",    "predicted_ns", "waits_for"};

@@ -78,7 +78,9 @@ class Completion {
       *degree = std::max<int64_t>(*degree, 1);
       if (*degree > kMostDegree) throw InputError("a degree is more than a million");
     }
-    if (row_.ep > 1) throw InputError("rows of expert parallelism do not describe the experts");
+    if (row_.ep > 1 && family_ != NetworkFamily::kMixture) {
+      throw InputError("rows of expert parallelism do not describe the experts");
+    }
     if (row_.n_gpus > kMostDegree || row_.dp > kMostDegree || row_.interleave > kMostDegree) {
       throw InputError("a degree is more than a million");
     }
@@ -94,6 +96,9 @@ class Completion {
     if (family_ == NetworkFamily::kEncoder) FillBert();
     if (family_ == NetworkFamily::kClassic) {
       FillClassic();
+    } else if (family_ == NetworkFamily::kMixture) {
+      FillMixture(facts_, row_);
+      Note("network " + MixtureName(row_, facts_));
     } else {
       FillVocabulary();
     }
@@ -226,7 +231,8 @@ class Completion {
       Default(row_.global_batch, row_.micro_batch * data, "global_batch");
     }
     completed_.bucket_bytes = stack_.bucket_bytes;
-    const bool is_decoder = family_ == NetworkFamily::kDecoder;
+    const bool is_decoder =
+        family_ == NetworkFamily::kDecoder || family_ == NetworkFamily::kMixture;
     Default(row_.recompute_kind, is_decoder ? stack_.recompute : stack_.recompute_others,
             "recompute");
     if (row_.tp == 1) row_.sequence_parallel = "no";

@@ -138,7 +138,9 @@ void ReadMetric(const Fields& fields, MeasuredRow& row) {
   row.is_scored = fields.Flag("scored", false);
   row.why_not = fields.Text({"why_not"});
   row.notes = fields.Text({"notes"});
-  if (row.is_scored) row.value = fields.Positive({"value_norm", "step_time_s"});
+  const bool is_compared = row.is_scored || (IsMixture(row.model_kind) &&
+                                             !fields.Text({"value_norm", "step_time_s"}).empty());
+  if (is_compared) row.value = fields.Positive({"value_norm", "step_time_s"});
   const bool is_pass = row.metric.starts_with("profiled_T_");
   if (is_pass && fields.Text({"unit"}) == "ms") row.value = 1e-3 * fields.Positive({"value"});
 }
@@ -209,6 +211,10 @@ const char* Unit(const std::string& metric_kind) {
 bool LessIsBetter(const std::string& metric_kind) {
   const Kind* kind = FindKind(metric_kind);
   return kind == nullptr || kind->less_is_better;
+}
+
+bool IsMixture(const std::string& model_kind) {
+  return model_kind == "moe" || model_kind == "switch";
 }
 
 std::vector<MeasuredRow> ReadMeasuredRows(const CsvTable& table, const std::string& stem) {

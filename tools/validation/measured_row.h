@@ -59,6 +59,9 @@ const char* Unit(const std::string& metric_kind);
 // Returns whether less is better, as for times, memory and idle shares.
 bool LessIsBetter(const std::string& metric_kind);
 
+// Returns whether a model kind is a mixture of experts, whose rows are predicted but never scored.
+bool IsMixture(const std::string& model_kind);
+
 // Returns all rows of a table, scored or not. `stem` is the file's name, for rows without an id or
 // a source. Throws InputError for a missing column and for a field that does not contain what its
 // column should.

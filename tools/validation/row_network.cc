@@ -1,13 +1,18 @@
 #include "tools/validation/row_network.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "sim/workload/networks/classics.h"
+#include "sim/workload/workload_catalogue.h"
 
 namespace stagecraft {
 namespace {
@@ -64,6 +69,38 @@ RowNetwork BuildT5(const CompletedRow& completed) {
   return network;
 }
 
+struct MixtureConfig {
+  std::string name;
+  NetworkConfig config;
+};
+
+MixtureConfig LoadMixture(const MeasuredRow& row, const RowFacts& facts) {
+  const std::string name = MixtureName(row, facts);
+  const std::vector<std::string> names = WorkloadNames();
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    throw InputError(name.empty() ? "the mixture of experts is not named"
+                                  : "mixture of experts " + name + " is not known");
+  }
+  MixtureConfig mixture{name, LoadNetworkConfig(name)};
+  const auto* decoder = std::get_if<DecoderConfig>(&mixture.config);
+  const auto* both = std::get_if<EncoderDecoderConfig>(&mixture.config);
+  const bool has_experts = decoder != nullptr ? decoder->moe.experts > 0
+                                              : both != nullptr && both->decoder_moe.experts > 0;
+  if (!has_experts) throw InputError(name + " is no mixture of experts");
+  return mixture;
+}
+
+// Tables cut networks to fewer layers to run them on fewer GPUs.
+RowNetwork BuildMixture(const CompletedRow& completed) {
+  auto [name, config] = LoadMixture(completed.row, completed.facts);
+  if (auto* decoder = std::get_if<DecoderConfig>(&config)) {
+    decoder->layers = completed.row.layers;
+    decoder->max_sequence = std::max(decoder->max_sequence, completed.row.seq);
+  }
+  return {NetworkFamily::kMixture, DecoderConfig(),
+          BuildNetwork(config, RowAttention(completed.row).backend, name)};
+}
+
 RowNetwork BuildClassicRow(const CompletedRow& completed) {
   const MeasuredRow& row = completed.row;
   std::optional<Workload> workload =
@@ -80,6 +117,7 @@ std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind) {
   if (IsOneOf(model_kind, kDecoders)) return NetworkFamily::kDecoder;
   if (model_kind == "bert") return NetworkFamily::kEncoder;
   if (model_kind == "t5") return NetworkFamily::kEncoderDecoder;
+  if (IsMixture(model_kind)) return NetworkFamily::kMixture;
   if (!IsOneToken(model_kind) && !IsOneOf(model_kind, kSentences)) return std::nullopt;
   const std::vector<std::string> names = ClassicNames();
   const bool is_there =
@@ -95,6 +133,36 @@ std::string ClassicName(const std::string& model_kind, const RowFacts& facts) {
   if (model_kind == "transformer") return "transformer-base";
   if (model_kind == "transformer-xl") return "transformer-xl-base";
   return model_kind;
+}
+
+std::string MixtureName(const MeasuredRow& row, const RowFacts& facts) {
+  if (facts.network) return *facts.network;
+  std::string name;
+  for (const char c : row.model.substr(0, row.model.find('('))) {
+    const bool is_gap = c == ' ' || c == '_' || c == '-';
+    if (is_gap && (name.empty() || name.back() == '-')) continue;
+    name += is_gap ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  while (!name.empty() && name.back() == '-') name.pop_back();
+  return name;
+}
+
+void FillMixture(const RowFacts& facts, MeasuredRow& row) {
+  const MixtureConfig mixture = LoadMixture(row, facts);
+  const auto* decoder = std::get_if<DecoderConfig>(&mixture.config);
+  const bool is_decoder = decoder != nullptr;
+  const DecoderConfig& block =
+      is_decoder ? *decoder : std::get<EncoderDecoderConfig>(mixture.config).block;
+  const auto fill = [&](const char* column, int64_t& stated, int64_t own, bool may_differ) {
+    if (stated == 0) stated = own;
+    if (stated == own || may_differ) return;
+    throw InputError(
+        fmt::format("{} {} contradicts the {} of {}", column, stated, own, mixture.name));
+  };
+  fill("layers", row.layers, block.layers, is_decoder);
+  fill("hidden", row.hidden, block.hidden, false);
+  fill("heads", row.heads, block.heads, false);
+  if (row.vocab == 0) row.vocab = block.vocab;
 }
 
 bool IsOneToken(const std::string& model_kind) {
@@ -143,6 +211,8 @@ RowNetwork BuildRowNetwork(const CompletedRow& completed) {
       return BuildBert(completed);
     case NetworkFamily::kEncoderDecoder:
       return BuildT5(completed);
+    case NetworkFamily::kMixture:
+      return BuildMixture(completed);
     case NetworkFamily::kClassic:
       break;
   }

@@ -15,7 +15,8 @@
 namespace stagecraft {
 
 // How the network of a model kind is built. kClassic: by BuildClassic(), whose names imply sizes.
-enum class NetworkFamily { kDecoder, kEncoder, kEncoderDecoder, kClassic };
+// kMixture: a mixture of experts, whose columns do not describe the experts: by its name.
+enum class NetworkFamily { kDecoder, kEncoder, kEncoderDecoder, kClassic, kMixture };
 
 // Returns the family of a model kind; no value for a kind that is not simulated.
 std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind);
@@ -23,6 +24,14 @@ std::optional<NetworkFamily> FamilyOfKind(const std::string& model_kind);
 // Returns the name that BuildClassic() has for the network of a kind: the one that the facts name,
 // else the usual one among several variants.
 std::string ClassicName(const std::string& model_kind, const RowFacts& facts);
+
+// Returns the name that the catalogue of networks has for a mixture: the one that the facts name,
+// or that of the row in small letters, with hyphens for spaces and without what is in parentheses.
+std::string MixtureName(const MeasuredRow& row, const RowFacts& facts);
+
+// Fills in the sizes of a mixture that the row does not state. Throws an InputError if the network
+// is not known, or if the row states other sizes; only its number of layers may be another.
+void FillMixture(const RowFacts& facts, MeasuredRow& row);
 
 // Returns whether samples are images or utterances, each of which is one token of the plan.
 bool IsOneToken(const std::string& model_kind);

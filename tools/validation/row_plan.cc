@@ -70,6 +70,7 @@ PlanDegrees RowDegrees(const CompletedRow& completed) {
   degrees.pipeline = static_cast<int>(row.pp);
   degrees.data = static_cast<int>(row.dp);
   degrees.context = static_cast<int>(row.cp);
+  degrees.expert = static_cast<int>(row.ep);
   degrees.micro_batch = row.micro_batch;
   degrees.global_batch = row.global_batch;
   degrees.sequence = row.seq;

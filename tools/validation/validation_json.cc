@@ -155,6 +155,8 @@ Json ValidationToJson(const Validation& validation) {
   report["rows"] = Json::array();
   for (const ValidatedRow& row : validation.rows) report["rows"].push_back(RowToJson(row));
   report["passes"] = PassesToJson(validation.passes);
+  report["mixtures"] = Json::array();
+  for (const ValidatedRow& row : validation.mixtures) report["mixtures"].push_back(RowToJson(row));
   report["not_scored"] = Json::array();
   for (const MeasuredRow& row : validation.not_scored) {
     report["not_scored"].push_back({{"id", row.id}, {"reason", row.why_not}});

@@ -176,6 +176,22 @@ void PrintWorst(const Validation& validation, std::ostream& out) {
   }
 }
 
+void PrintMixtures(const std::vector<ValidatedRow>& rows, std::ostream& out) {
+  if (rows.empty()) return;
+  out << "\nmixtures of experts, which no mean counts\n";
+  for (const ValidatedRow& row : rows) {
+    const MeasuredRow& measured = row.measured;
+    const std::string name = fmt::format("{:<34} {:<21}", measured.id, measured.metric_kind);
+    if (!row.prediction.value.has_value()) {
+      out << fmt::format("  {} not predicted: {}\n", name, row.prediction.reason);
+      continue;
+    }
+    out << fmt::format("  {} predicted {:.4g} {}, measured {:.4g}, error {} %\n", name,
+                       *row.prediction.value, Unit(measured.metric_kind), measured.value,
+                       Cell(row.ape()));
+  }
+}
+
 void PrintCounts(const std::map<std::string, int>& counts, const char* title, std::ostream& out) {
   if (counts.empty()) return;
   out << '\n' << title << '\n';
@@ -193,6 +209,7 @@ void PrintValidation(const Validation& validation, std::ostream& out) {
   PrintInferred(validation, out);
   PrintInView(validation, out);
   PrintWorst(validation, out);
+  PrintMixtures(validation.mixtures, out);
   PrintPasses(validation.passes, out);
   std::map<std::string, int> networks, reasons, apart;
   for (const ValidatedRow& row : validation.rows) {
@@ -210,10 +227,15 @@ void PrintValidation(const Validation& validation, std::ostream& out) {
 }
 
 void RequireSound(const Validation& validation) {
-  const auto is_unsound = [](const ValidatedRow& row) { return row.prediction.is_unsound; };
-  const auto first = std::find_if(validation.rows.begin(), validation.rows.end(), is_unsound);
-  if (first == validation.rows.end()) return;
-  const auto count = std::count_if(first, validation.rows.end(), is_unsound);
+  const ValidatedRow* first = nullptr;
+  int count = 0;
+  for (const std::vector<ValidatedRow>* rows : {&validation.rows, &validation.mixtures}) {
+    for (const ValidatedRow& row : *rows) {
+      if (!row.prediction.is_unsound) continue;
+      if (count++ == 0) first = &row;
+    }
+  }
+  if (first == nullptr) return;
   throw std::runtime_error(fmt::format(
       "{} row{} not simulated, which is an error in stagecraft or in the cost model, "
       "not in the file; the first is {}: {}",

@@ -13,10 +13,13 @@ namespace stagecraft {
 struct Validation {
   std::vector<ValidatedRow> rows;       // scored, in the order of the files
   std::vector<MeasuredRow> not_scored;  // which reports list separately
+  // Those of `not_scored` that measure mixtures of experts, predicted: no mean counts them.
+  std::vector<ValidatedRow> mixtures = {};
   std::vector<ProfiledPass> passes = {};
 };
 
-// Returns "sources", "overall", "baselines", "rows" and "not_scored"; errors are in percent.
+// Returns "sources", "overall", "baselines", "rows", "mixtures" and "not_scored"; errors are in
+// percent.
 nlohmann::ordered_json ValidationToJson(const Validation& validation);
 
 void PrintValidation(const Validation& validation, std::ostream& out);

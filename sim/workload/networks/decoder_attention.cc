@@ -36,6 +36,14 @@ Operator LatentRotary(const DecoderConfig& config) {
   const int64_t keys = config.heads * (mla.plain_size + mla.QuerySize());
   op.forward_elements = op.backward_elements = queries + keys;
   op.kernels = 3;
+  op.part = BlockPart::kLatentUp;
+  return op;
+}
+
+// A projection that the backward can compute again from the small vector.
+Operator LatentUp(std::string name, int64_t rank, int64_t out) {
+  Operator op = LinearOperator(std::move(name), Split::kColumn, rank, out, false);
+  op.part = BlockPart::kLatentUp;
   return op;
 }
 
@@ -48,7 +56,7 @@ size_t AddLatentQueries(const DecoderConfig& config, size_t input, LayerBuilder&
   const size_t down = layer.Add(
       LinearOperator("query_down", Split::kTokens, config.hidden, rank, config.qkv_bias), {input});
   const size_t norm = layer.Add(NormOperator(config, "query_norm", rank), {down});
-  return layer.Add(LinearOperator("query_up", Split::kColumn, rank, query, false), {norm});
+  return layer.Add(LatentUp("query_up", rank, query), {norm});
 }
 
 }  // namespace
@@ -82,9 +90,8 @@ size_t AddLatentAttention(const DecoderConfig& config, AttentionBackend backend,
                                 {input});
   layer[down].saved.clear();  // the queries' projection keeps the same tensor
   const size_t norm = layer.Add(NormOperator(config, "kv_norm", mla.kv_rank), {down});
-  const size_t up = layer.Add(LinearOperator("kv_up", Split::kColumn, mla.kv_rank,
-                                             config.heads * mla.plain_size + value, false),
-                              {norm});
+  const size_t up =
+      layer.Add(LatentUp("kv_up", mla.kv_rank, config.heads * mla.plain_size + value), {norm});
   const size_t rotary = layer.Add(LatentRotary(config), {queries, down, up});
   const size_t attention =
       layer.Add(AttentionOperator(config, backend, query, query, value), {rotary, up});

@@ -5,6 +5,11 @@
 namespace stagecraft {
 namespace {
 
+void SetGroups(const MoeConfig& moe, Operator& op) {
+  op.expert_groups = static_cast<int>(moe.groups);
+  op.groups_per_token = static_cast<int>(moe.groups_per_token);
+}
+
 // One matrix for each expert; kept tensors hold a row for each expert that a token visits.
 Operator ExpertLinear(const MoeConfig& moe, std::string name, Split split, int64_t in,
                       int64_t out) {
@@ -12,6 +17,7 @@ Operator ExpertLinear(const MoeConfig& moe, std::string name, Split split, int64
   op.parameters *= moe.experts;
   op.experts = static_cast<int>(moe.experts);
   op.experts_per_token = static_cast<int>(moe.experts_per_token);
+  SetGroups(moe, op);
   op.saved.front().features *= moe.experts_per_token;
   return op;
 }
@@ -21,6 +27,7 @@ Operator Exchange(const DecoderConfig& config, OperatorKind kind, std::string na
   op.in_features = op.out_features = config.hidden;
   op.experts = static_cast<int>(config.moe.experts);
   op.experts_per_token = static_cast<int>(config.moe.experts_per_token);
+  SetGroups(config.moe, op);
   return op;
 }
 

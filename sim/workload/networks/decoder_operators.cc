@@ -53,6 +53,7 @@ Operator NormOperator(const DecoderConfig& config, std::string name, int64_t fea
   Operator op{.name = std::move(name), .kind = OperatorKind::kNorm};
   op.in_features = op.out_features = features;
   op.parameters = features * (config.norm_bias ? 2 : 1);
+  op.part = BlockPart::kNorm;
   op.forward_elements = 2 * features;   // reads x, writes y
   op.backward_elements = 3 * features;  // reads x and dy, writes dx
   op.saved = {{.name = op.name + "_input", .features = features}};
@@ -116,6 +117,7 @@ Operator ActivationOperator(const DecoderConfig& config, std::string name, int64
   const int64_t out = rows * ffn;
   const int64_t in = config.gated_mlp ? 2 * out : out;
   Operator op = ElementwiseOperator(std::move(name), Split::kColumn, in, out);
+  op.part = BlockPart::kActivation;
   op.forward_elements = in + out;
   op.backward_elements = in + out + in;  // reads the input and dy, writes dx
   if (config.gated_mlp || config.activation != Activation::kRelu) {

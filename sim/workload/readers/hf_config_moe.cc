@@ -22,11 +22,12 @@ std::vector<int64_t> DenseLayers(int64_t layers, int64_t first, int64_t step, bo
   return dense;
 }
 
-// A router may choose groups of experts first; that changes no FLOPs, but the numbers must be
-// consistent.
-void CheckGroups(ConfigReader& reader, int64_t experts) {
-  int64_t groups = 1;
-  int64_t chosen = 1;
+// A router may choose groups of experts first; that changes no FLOPs, but to how many ranks and
+// nodes a row goes.
+void ReadGroups(ConfigReader& reader, MoeConfig& moe) {
+  const int64_t experts = moe.experts;
+  int64_t& groups = moe.groups;
+  int64_t& chosen = moe.groups_per_token;
   reader.Size("n_group", {"n_group"}, false, groups);
   reader.Size("topk_group", {"topk_group"}, false, chosen);
   if (experts % groups != 0) {
@@ -36,6 +37,11 @@ void CheckGroups(ConfigReader& reader, int64_t experts) {
   if (chosen > groups) {
     reader.Fail("topk_group: got " + std::to_string(chosen) + ", want at most the " +
                 std::to_string(groups) + " groups");
+  }
+  const bool is_known = moe.experts_per_token <= experts;  // others are refused later
+  if (is_known && moe.experts_per_token > experts / groups * chosen) {
+    reader.Fail("topk_group: got " + std::to_string(chosen) + ", want groups that have the " +
+                std::to_string(moe.experts_per_token) + " experts of a token");
   }
 }
 
@@ -69,7 +75,7 @@ void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config) 
     reader.Size("moe_layer_freq", {"moe_layer_freq"}, false, step);
     reader.Size("prediction_layers", {"num_nextn_predict_layers"}, false, config.prediction_layers,
                 0);
-    CheckGroups(reader, moe.experts);
+    ReadGroups(reader, moe);
   }
   const bool is_qwen = name == "qwen2_moe" || name == "qwen3_moe";
   if (is_qwen) reader.Size("decoder_sparse_step", {"decoder_sparse_step"}, false, step);
