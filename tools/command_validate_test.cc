@@ -57,6 +57,21 @@ TEST_F(ValidateTest, CountsPrimaryRowsAndListsReasons) {
   EXPECT_EQ(report["not_scored"][0]["reason"], "not a step");
 }
 
+TEST_F(ValidateTest, ConstantsAreFittedWithEachTableLeftOut) {
+  const std::string first = Write("first.csv", kHeader + Line("a-1", 4, "step_time", "0.1"));
+  const std::string second = Write("second.csv", kHeader + Line("b-1", 8, "step_time", "0.2"));
+  const nlohmann::json fit = Json({"--against", first, second, "--fit-constants"})["fit"];
+  ASSERT_EQ(fit["sources"].size(), 2u);
+  EXPECT_EQ(fit["sources"][1]["source"], "second");
+  EXPECT_LE(fit["mean"]["fitted"], fit["mean"]["in_use"]);
+  EXPECT_GE(fit["sources"][0]["mape"]["left_out"], fit["sources"][0]["mape"]["fitted"]);
+  EXPECT_EQ(ErrorOf({"--against", first, "--fit-constants"}),
+            "--fit-constants: got steps of 1 tables, want two or more, so that one can be left "
+            "out");
+  EXPECT_EQ(ErrorOf({"--against", first, second, "--fit-constants", "--max-error", "5%"}),
+            "--max-error: got one with --fit-constants, which judges no errors");
+}
+
 TEST_F(ValidateTest, TheTableNamesErrorsReasonsAndWhatIsNotScored) {
   const std::string file = Write("rows.csv", kHeader + Line("a-1", 4, "step_time", "0.1") +
                                                  Line("a-2", 4, "step_time", "0.2", "1", "a3c"));

@@ -183,6 +183,21 @@ TEST(LoweringTest, TensorsAreGatheredOneByOne) {
   EXPECT_GT(tensors.makespan, layers.makespan);
 }
 
+// Rows of 101 numbers in 16 bits begin at multiples of 2 bytes; divided ones are padded.
+TEST(LoweringTest, FeaturesThatNobodyDividesAreNotPadded) {
+  LayerKind kind;
+  Operator matrix{.name = "matrix", .kind = OperatorKind::kLinear, .split = Split::kColumn};
+  matrix.in_features = 64;
+  matrix.out_features = 101;
+  kind.operators.Add(matrix);
+  ShardSpec spec;
+  spec.sequence = 16;
+  EXPECT_EQ(ShardLayer(kind, spec).forward[0].op.alignment, 2);
+  EXPECT_EQ(ShardLayer(kind, spec).backward.back().op.alignment, 2);
+  spec.tensor = 2;
+  EXPECT_EQ(ShardLayer(kind, spec).forward[0].op.alignment, kAlignedBytes);
+}
+
 TEST(LoweringTest, TensorsOfALayerAddUpToItsParameters) {
   const Workload workload = MakeWorkload();
   for (const LayerKind& kind : workload.kinds) {

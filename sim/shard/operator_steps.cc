@@ -78,11 +78,11 @@ class Emitter {
   void Add(const Op& op, uint8_t flags = 0) { steps_.push_back({op, flags}); }
 
   void Product(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
-    Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {LocalIn(), LocalOut()}));
+    Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {RowIn(), RowOut()}));
   }
   void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
     if (!gradients_.of_weights) return;
-    Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {LocalIn(), LocalOut()}), kWeightGradient);
+    Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {RowIn(), RowOut()}), kWeightGradient);
     AddToSum(batch * m * n);
   }
   // Adds a weight gradient to that of earlier micro-batches: a kernel of its own reads it, and
@@ -110,6 +110,13 @@ class Emitter {
   }
   int64_t LocalIn() const {
     return o_.split == Split::kRow ? DivideUp(o_.in_features, spec_.tensor) : o_.in_features;
+  }
+  // The lengths of rows in memory, as far as they are known not to be padded: a framework that
+  // divides features pads them (Megatron-LM: --make-vocab-size-divisible-by); 0 is a multiple of
+  // all.
+  int64_t RowIn() const { return o_.split == Split::kRow && spec_.tensor > 1 ? 0 : o_.in_features; }
+  int64_t RowOut() const {
+    return o_.split == Split::kColumn && spec_.tensor > 1 ? 0 : o_.out_features;
   }
   int64_t LocalOut() const {
     return o_.split == Split::kColumn ? DivideUp(o_.out_features, spec_.tensor) : o_.out_features;
