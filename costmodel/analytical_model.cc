@@ -5,6 +5,7 @@
 #include "costmodel/compute_slowdown.h"
 #include "costmodel/gradient_sync.h"
 #include "costmodel/host_collective.h"
+#include "costmodel/sparse_product.h"
 #include "costmodel/sync_model.h"
 
 namespace stagecraft {
@@ -16,6 +17,10 @@ AnalyticalModel::AnalyticalModel(const NcclTuning& tuning, const KernelConstants
 
 std::vector<Estimate> AnalyticalModel::Predict(std::span<const Op> ops,
                                                const Device& device) const {
+  return PriceWithSparse(ops, [&](std::span<const Op> some) { return Price(some, device); });
+}
+
+std::vector<Estimate> AnalyticalModel::Price(std::span<const Op> ops, const Device& device) const {
   std::vector<Estimate> estimates;
   estimates.reserve(ops.size());
   for (const Op& op : ops) {

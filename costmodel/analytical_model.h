@@ -21,6 +21,9 @@ class AnalyticalModel : public CostModel {
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override;
 
  private:
+  // Prices sparse products from their entries.
+  std::vector<Estimate> Price(std::span<const Op> ops, const Device& device) const;
+
   const NcclTuning tuning_;
   const KernelConstants constants_;
 };

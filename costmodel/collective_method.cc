@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "costmodel/collectives.h"
 #include "costmodel/sync_time.h"
@@ -68,6 +69,23 @@ Duration InterfaceTime(const Op& op, Algorithm algorithm) {
   if (fabric.nodes == 1) return Duration();
   return Duration::Seconds(PassesOf(op, algorithm).inter * static_cast<double>(op.bytes.count()) /
                            fabric.inter.bandwidth.bytes_per_s());
+}
+
+Op AtFullSpeed(Op op) {
+  op.fabric.intra_rate = op.fabric.inter_rate = 1;
+  return op;
+}
+
+Op OverSlowLinks(Op op) {
+  Fabric& fabric = op.fabric;
+  fabric.intra.bandwidth = fabric.intra_rate * fabric.intra.bandwidth;
+  fabric.inter.bandwidth = fabric.inter_rate * fabric.inter.bandwidth;
+  return AtFullSpeed(std::move(op));
+}
+
+Duration SlowLinkTime(const Op& op, Algorithm algorithm) {
+  if (op.fabric.intra_rate == 1 && op.fabric.inter_rate == 1) return Duration();
+  return BusiestLinkTime(OverSlowLinks(op), algorithm) - BusiestLinkTime(op, algorithm);
 }
 
 }  // namespace stagecraft

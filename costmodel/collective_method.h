@@ -30,4 +30,12 @@ Duration BusiestLinkTime(const Op& op, Algorithm algorithm);
 // Returns the same for the links between nodes alone; zero if no bytes leave a node.
 Duration InterfaceTime(const Op& op, Algorithm algorithm);
 
+// Returns the op as if no link were slow, and the op over links that have the bandwidth which slow
+// ones leave (Fabric::intra_rate).
+Op AtFullSpeed(Op op);
+Op OverSlowLinks(Op op);
+// Returns how much longer the op takes because of slow links: as much as its bytes take longer on
+// the busiest link. Latency does not change. Zero if no link is slow.
+Duration SlowLinkTime(const Op& op, Algorithm algorithm);
+
 }  // namespace stagecraft

@@ -108,7 +108,7 @@ struct Device {
   double sustained_fraction = 0;
   // Of the rate of GEMMs on tensor cores, what convolutions reach; in (0, 1].
   double convolution_share = kUsualConvolutionShare;
-  // What a GEMM on tensor cores reaches if its rows are not aligned, in FLOP per clock of a
+  // What a GEMM on tensor cores reaches at most if its rows are not aligned, in FLOP per clock of a
   // multiprocessor and element that a load brings; 0: no less than if they are.
   double unaligned_flop_per_clock = kUsualUnalignedFlopPerClock;
   // The clock that heat or a cap leaves, over the one that board power leaves; in (0, 1].

@@ -19,7 +19,7 @@ constexpr double kReferenceHeadSize = 128;
 
 // Sigma of log(predicted / measured) on held-out shapes of A100, H100 and V100, pooled
 // (docs/cost-model.md); that of streams lies between the value of elementwise kernels (0.1) and
-// that of softmax and layer norm (0.3). The last two constants are assumptions without samples.
+// that of softmax and layer norm (0.3). The last three constants are assumptions without samples.
 // Other devices are predicted worse.
 constexpr double kGemmSpread = 0.15;
 constexpr double kFp32GemmSpread = 0.18;
@@ -27,6 +27,7 @@ constexpr double kAttentionSpread = 0.22;
 constexpr double kStreamSpread = 0.25;
 constexpr double kNarrowGemmSpread = 0.30;
 constexpr double kAttentionBackwardSpread = 0.30;
+constexpr double kSparseSpread = 0.50;
 
 double SustainedRate(const Op& op, const Device& device) {
   const double peak = device.Peak(op.dtype).flop_per_s();
@@ -48,13 +49,11 @@ double GemmComputeSeconds(const Op& op, const Device& device, const KernelConsta
                            constants.split.seconds()};
   const bool gathers = op.kind == OpKind::kConvolution && !on_fp32_units;
   const double share = gathers ? device.convolution_share : 1;
-  double rate = share * SustainedRate(op, device);
+  const double rate = share * SustainedRate(op, device);
+  const double aligned = TiledSeconds(ProductOf(op), costs, rate, device.multiprocessors);
   // A device without a clock keeps its rates.
-  if (op.alignment < kAlignedBytes && device.boost_clock_hz > 0) {
-    rate = std::min(
-        rate, AlignedFlopPerClock(op, device) * device.boost_clock_hz * device.multiprocessors);
-  }
-  return TiledSeconds(ProductOf(op), costs, rate, device.multiprocessors);
+  if (device.boost_clock_hz <= 0) return aligned;
+  return std::max(aligned, UnalignedClocks(op, device) / device.boost_clock_hz);
 }
 
 double AttentionComputeSeconds(const Op& op, const Device& device,
@@ -79,6 +78,13 @@ double AttentionComputeSeconds(const Op& op, const Device& device,
   const double longest = keys + constants.attention_key_fill;
   const double critical = std::max(CostOfWaves(waves, constants.wave_loss) * mean, longest);
   return VersionSlowness(op, device) * critical * flops_per_key / rate;
+}
+
+// Entries are scattered, so that tensor cores have no use for them.
+double SparseComputeSeconds(const Op& op, const Device& device, const KernelConstants& constants) {
+  const double vector = device.vector_peak.flop_per_s();
+  const double peak = vector > 0 ? vector : device.Peak(op.dtype).flop_per_s();
+  return op.Flops().count() / (constants.sparse_fraction * peak * device.clock_share);
 }
 
 double MemorySeconds(const Op& op, const Device& device, double fraction) {
@@ -113,6 +119,11 @@ Duration DeviceTime(const Op& op, const Device& device, const KernelConstants& c
                  SmoothMax(AttentionComputeSeconds(op, device, constants),
                            MemorySeconds(op, device, constants.product_memory_fraction),
                            constants.overlap_power));
+    case OpKind::kSparse:
+      return starts + Duration::Seconds(
+                          SmoothMax(SparseComputeSeconds(op, device, constants),
+                                    MemorySeconds(op, device, constants.product_memory_fraction),
+                                    constants.overlap_power));
     default:
       return starts +
              Duration::Seconds(MemorySeconds(op, device, constants.stream_memory_fraction));
@@ -127,6 +138,8 @@ double Spread(const Op& op) {
       return op.dtype == DType::kFp32 ? kFp32GemmSpread : kGemmSpread;
     case OpKind::kAttention:
       return op.direction == Direction::kForward ? kAttentionSpread : kAttentionBackwardSpread;
+    case OpKind::kSparse:
+      return kSparseSpread;
     default:
       return kStreamSpread;
   }
@@ -138,8 +151,10 @@ bool CanCompute(const Op& op, const Device& device) {
   return op.Flops().count() <= 0 || device.Peak(op.dtype).flop_per_s() > 0;
 }
 
-Estimate PredictKernel(const Op& op, const Device& device, const KernelConstants& constants) {
-  CHECK(!IsCollective(op.kind));
+Estimate PredictKernel(const Op& given, const Device& device, const KernelConstants& constants) {
+  CHECK(!IsCollective(given.kind));
+  Op op = given;
+  if (op.kind == OpKind::kSparse) op.product = SparseProduct::kFromEntries;
   if (op.kind == OpKind::kNone) return {Duration(), Basis::kAnalytical, 0};
   if (op.kind == OpKind::kProfiled) {
     return {op.m * op.profiled, op.m == 1 ? Basis::kMeasured : Basis::kExtrapolated, 0};

@@ -64,13 +64,19 @@ struct KernelConstants {
   // Rate of the backward over that of the forward. An assumption after the figures of
   // FlashAttention-2 (2023): on an A100 the backward reaches about 0.8 of the forward.
   double attention_backward_fraction = 0.8;
+
+  // Products of a sparse matrix, from its entries: their rate over that of the vector units in 32
+  // bits, on which they run. The best that the kernels of Gale et al., "Sparse GPU Kernels for Deep
+  // Learning" (2020), reach on a V100; no sample of ours has one.
+  double sparse_fraction = 0.27;
 };
 
 // Whether the device has a rate for the number format of the op, or the op needs none.
 bool CanCompute(const Op& op, const Device& device);
 
 // CHECKs that the op computes (not a collective) and that the device can; lowering
-// refuses such plans before anything is predicted.
+// refuses such plans before anything is predicted. Sparse products run from their entries,
+// whatever Op::product says (sparse_product.h).
 Estimate PredictKernel(const Op& op, const Device& device,
                        const KernelConstants& constants = KernelConstants());
 

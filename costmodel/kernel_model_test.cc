@@ -97,6 +97,20 @@ TEST(KernelModelTest, ADeviceKnowsWhatConvolutionsReach) {
   EXPECT_NEAR(usual / seconds(), 2, 0.05);
 }
 
+// 2 x 8192^3 flop at 460 FLOP per clock and multiprocessor, over what the tiles take otherwise.
+TEST(KernelModelTest, LoadsOfUnalignedRowsBoundTheTimeOfAGemm) {
+  const auto seconds = [](const Device& device, int64_t row) {
+    const Op op = Op::GemmOfRows(DType::kBf16, 8192, 8192, 8192, 1, {row});
+    return PredictKernel(op, device, KernelConstants()).time.seconds();
+  };
+  Device device = RoundDevice();
+  const double clocks = 2.0 * 8192 * 8192 * 8192 / (460.0 * device.multiprocessors);
+  EXPECT_NEAR(seconds(device, 8193), clocks / device.boost_clock_hz, 1e-4);
+  EXPECT_LT(seconds(device, 8192), 0.1 * seconds(device, 8193));
+  device.unaligned_flop_per_clock = 0;
+  EXPECT_EQ(seconds(device, 8193), seconds(device, 8192));
+}
+
 TEST(KernelModelTest, TheHostLaunchesEveryKernel) {
   EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), RoundDevice()).host, 7 * 75_us);
   EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).host, 2 * 75_us);

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "costmodel/device.h"
 #include "costmodel/op.h"
@@ -16,12 +15,13 @@ namespace stagecraft {
 // GEMMs).
 inline constexpr double kKernelStartSeconds = 3e-6;
 
-// Returns what the alignment of the GEMM's rows allows the tensor cores of a multiprocessor, in FLOP
-// per clock; infinite if rows are aligned.
-inline double AlignedFlopPerClock(const Op& op, const Device& device) {
+// Returns the clock cycles that the loads of a GEMM take at least because its rows are not aligned;
+// 0 if they are, or if the device's loads know no such limit (Device::unaligned_flop_per_clock).
+inline double UnalignedClocks(const Op& op, const Device& device) {
   const double single = device.unaligned_flop_per_clock;
-  if (op.alignment >= kAlignedBytes || single <= 0) return std::numeric_limits<double>::infinity();
-  return single * std::max(1.0, op.alignment / ElementSize(op.dtype));
+  if (op.alignment >= kAlignedBytes || single <= 0) return 0;
+  const double elements = std::max(1.0, op.alignment / ElementSize(op.dtype));
+  return op.Flops().count() / (single * elements * device.multiprocessors);
 }
 
 // Bytes that a multiprocessor reads from L2 per clock, at most, on Volta and later (Jia et al.,

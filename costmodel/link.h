@@ -41,6 +41,10 @@ struct Fabric {
   Link inter;
   // Whether the switch inside the node multicasts and reduces (NVLink SHARP).
   bool nvls = false;
+  // The share of the bandwidths of `intra` and `inter` that slow links leave, in (0, 1]. Methods
+  // are chosen, and estimated, as if both were 1; SlowLinkTime() is what comes on top.
+  double intra_rate = 1;
+  double inter_rate = 1;
   friend bool operator==(const Fabric&, const Fabric&) = default;
 };
 

@@ -30,15 +30,35 @@ const char* Name(OpKind kind) {
       return "norm";
     case OpKind::kSoftmax:
       return "softmax";
+    case OpKind::kSparse:
+      return "sparse";
     default:
       return CollectiveOf(kind).name;
   }
 }
 
+namespace {
+
+// What an op reads or writes of its sparse matrix: the entries, the number of the column of each,
+// where rows begin, and the dense matrix, which is written and read if there is one.
+Bytes MatrixBytes(const Op& op) {
+  constexpr int64_t kIndexBytes = 4;
+  const int64_t indices = op.batch * (op.nonzeros + op.n + 1);
+  const int64_t dense = op.product == SparseProduct::kExpanded ? 2 * op.batch * op.k * op.n : 0;
+  return TensorBytes(op.dtype, op.batch * op.nonzeros + dense) + Bytes(kIndexBytes * indices);
+}
+
+}  // namespace
+
 FlopCount Op::Flops() const {
   const double products = static_cast<double>(batch) * static_cast<double>(m) *
                           static_cast<double>(n) * static_cast<double>(k);
   if (kind == OpKind::kGemm || kind == OpKind::kConvolution) return FlopCount(2 * products);
+  if (kind == OpKind::kSparse) {
+    const double entries = static_cast<double>(batch) * static_cast<double>(nonzeros);
+    const bool is_dense = product == SparseProduct::kExpanded;
+    return FlopCount(2 * (is_dense ? products : static_cast<double>(m) * entries));
+  }
   if (kind != OpKind::kAttention) return FlopCount(0);
   // Forward: scores and context. Backward: five GEMMs, among them the scores again (Dao,
   // FlashAttention-2, section 3.1).
@@ -56,6 +76,8 @@ Bytes Op::Traffic() const {
       const int64_t once = 2 * (batch * m + heads * n) * k;  // queries, output, keys, values
       return TensorBytes(dtype, once * (direction == Direction::kForward ? 1 : 2));
     }
+    case OpKind::kSparse:
+      return TensorBytes(dtype, batch * (m * k + m * n)) + MatrixBytes(*this);
     case OpKind::kElementwise:
     case OpKind::kOptimizer:
     case OpKind::kConvolution:
@@ -101,6 +123,15 @@ Op Op::Convolution(DType dtype, int64_t groups, int64_t m, int64_t n, int64_t k,
   Op op = Gemm(dtype, m, n, k, groups);
   op.kind = OpKind::kConvolution;
   op.bytes = traffic;
+  return op;
+}
+
+Op Op::Sparse(DType dtype, Direction direction, int64_t m, int64_t n, int64_t k, int64_t nonzeros,
+              int64_t batch) {
+  Op op = Gemm(dtype, m, n, k, batch);
+  op.kind = OpKind::kSparse;
+  op.direction = direction;
+  op.nonzeros = nonzeros;
   return op;
 }
 
@@ -189,6 +220,13 @@ std::string Describe(const Op& op) {
           op.causal ? " causal" : "", Name(op.dtype),
           op.attention_kernel == AttentionKernel::kUsual ? "" : " ",
           op.attention_kernel == AttentionKernel::kUsual ? "" : Name(op.attention_kernel));
+    case OpKind::kSparse:
+      return fmt::format(
+          "sparse{} {}{}x{}x{} {}, {} entries{}",
+          op.direction == Direction::kForward ? "" : " gradient",
+          op.batch == 1 ? "" : fmt::format("{} of ", op.batch), op.m, op.n, op.k, Name(op.dtype),
+          op.nonzeros,
+          op.product == SparseProduct::kFaster ? "" : fmt::format(", {}", Name(op.product)));
     case OpKind::kNorm:
     case OpKind::kSoftmax:
       return fmt::format("{} {} rows of {} {}", Name(op.kind), op.m, op.n, Name(op.dtype));
@@ -220,6 +258,11 @@ void AddSync(const GradientSync& sync, TableHash& hash) {
 
 }  // namespace
 
+const char* Name(SparseProduct product) {
+  constexpr const char* kNames[] = {"faster", "from entries", "expanded"};
+  return kNames[static_cast<int>(product)];
+}
+
 const char* Name(AttentionKernel kernel) {
   constexpr const char* kNames[] = {"usual",  "flash",  "fused",  "triton",
                                     "flash1", "flash2", "flash3", "cudnn"};
@@ -236,6 +279,7 @@ size_t HashOf(const Op& op) {
   if (op.alignment != kAlignedBytes) hash.Add(op.alignment);
   if (op.kind == OpKind::kProfiled) hash.Add(op.profiled.ns());
   if (op.kind == OpKind::kAttention) hash.Add(op.kv_batch).Add(op.sequences);
+  if (op.kind == OpKind::kSparse) hash.Add(op.nonzeros).Add(static_cast<int64_t>(op.product));
   if (IsCollective(op.kind)) {
     hash.Add(op.fabric.ranks).Add(op.fabric.nodes);
     AddLink(op.fabric.intra, hash);

@@ -29,14 +29,18 @@ enum class OpKind {
   kProfiled,  // any work that takes `m` times `profiled`
   kNorm,      // layer norm or RMS norm of m rows of n; moves `bytes`, fully fused
   kSoftmax,   // softmax of m rows of n; moves `bytes`, fully fused
+  // batch x (m,k)·(k,n), of which the second operand has `nonzeros` entries; backward: the entries
+  // of its gradient alone, (k,m)·(m,n) at these places
+  kSparse,
 };
-inline constexpr int kOpKindCount = static_cast<int>(OpKind::kSoftmax) + 1;
+inline constexpr int kOpKindCount = static_cast<int>(OpKind::kSparse) + 1;
 const char* Name(OpKind kind);
 bool IsCollective(OpKind kind);  // those that have a row in collectives.h
 
 // Whether the kind multiplies matrices: batch, m, n and k are their sizes.
 constexpr bool HasOperands(OpKind kind) {
-  return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution;
+  return kind == OpKind::kGemm || kind == OpKind::kAttention || kind == OpKind::kConvolution ||
+         kind == OpKind::kSparse;
 }
 // Whether the kind works on elements of a number format in m rows of n.
 constexpr bool HasRows(OpKind kind) {
@@ -47,8 +51,20 @@ constexpr int FewestKernels(OpKind kind) { return kind == OpKind::kElementwise ?
 
 // Bytes at whose multiples the rows of matrices begin if kernels can load them whole.
 inline constexpr int kAlignedBytes = 16;
+// Whether Op::alignment may have this value: a power of two up to kAlignedBytes, and below it for a
+// GEMM only.
+constexpr bool CanBeAligned(OpKind kind, int64_t bytes) {
+  const bool is_power = bytes >= 1 && bytes <= kAlignedBytes && (bytes & (bytes - 1)) == 0;
+  return is_power && (kind == OpKind::kGemm || bytes == kAlignedBytes);
+}
 
 enum class Direction { kForward, kBackward };
+
+// How a product of a sparse matrix runs: from its entries, or after these were written into a dense
+// one (backward: before they are picked from one). kFaster: as the cost model says
+// (sparse_product.h).
+enum class SparseProduct { kFaster, kFromEntries, kExpanded };
+const char* Name(SparseProduct product);
 
 // Attention layers of a serving framework also write keys and values to their cache and prepare
 // each sequence; those of a training step do not.
@@ -76,13 +92,15 @@ const char* Name(AttentionKernel kernel);
 struct Op {
   OpKind kind = OpKind::kNone;
   DType dtype = DType::kBf16;
-  Direction direction = Direction::kForward;   // attention only
+  Direction direction = Direction::kForward;   // attention and sparse products only
   bool causal = false;                         // attention only
   AttentionUse use = AttentionUse::kTraining;  // attention only
   AttentionKernel attention_kernel = AttentionKernel::kUsual;
   bool converts_keys = false;  // attention only: keys and values of 8 bits, queries of 16
   int64_t sequences = 1;       // attention only
   int64_t kv_batch = 0;        // attention only: heads of keys and values; 0: as many as `batch`
+  SparseProduct product = SparseProduct::kFaster;  // kSparse only
+  int64_t nonzeros = 0;  // kSparse only: entries of each of the `batch` sparse matrices, <= k x n
   int64_t batch = 1;
   int64_t m = 0;
   int64_t n = 0;
@@ -110,6 +128,8 @@ struct Op {
                        std::initializer_list<int64_t> rows);
   static Op Convolution(DType dtype, int64_t groups, int64_t m, int64_t n, int64_t k,
                         Bytes traffic);
+  static Op Sparse(DType dtype, Direction direction, int64_t m, int64_t n, int64_t k,
+                   int64_t nonzeros, int64_t batch = 1);
   static Op Attention(DType dtype, Direction direction, int64_t batch_heads, int64_t queries,
                       int64_t keys, int64_t head_size, bool causal);
   static Op Elementwise(Bytes traffic, int kernels = 1);

@@ -52,6 +52,11 @@ Link ReadLink(FabricProto::LinkKind kind, int64_t latency_ns, double bytes_per_s
   return link;
 }
 
+double Rate(double value, std::string_view path, const char* field) {
+  if (!(value > 0 && value <= 1)) Fail(path, field, value, "above 0, at most 1");
+  return value;
+}
+
 Fabric FabricFromProto(const FabricProto& proto, std::string_view path) {
   Fabric fabric;
   fabric.ranks = static_cast<int>(AtLeast(1, proto.ranks(), path, "ranks"));
@@ -84,6 +89,8 @@ Fabric FabricFromProto(const FabricProto& proto, std::string_view path) {
          "> 0 if the group spans nodes");
   }
   fabric.nvls = proto.nvls();
+  if (proto.has_intra_rate()) fabric.intra_rate = Rate(proto.intra_rate(), path, "intra_rate");
+  if (proto.has_inter_rate()) fabric.inter_rate = Rate(proto.inter_rate(), path, "inter_rate");
   return fabric;
 }
 
@@ -101,6 +108,8 @@ void WriteFabric(const Fabric& fabric, FabricProto* proto) {
   if (fabric.inter.network != NetworkKind::kUnstated) {
     proto->set_inter_network(Name(fabric.inter.network));
   }
+  if (fabric.intra_rate != 1) proto->set_intra_rate(fabric.intra_rate);
+  if (fabric.inter_rate != 1) proto->set_inter_rate(fabric.inter_rate);
 }
 
 int ReadCount(int64_t least, int64_t most, int64_t value, std::string_view path,
@@ -175,11 +184,25 @@ void ReadShape(const OpProto& proto, std::string_view path, Op& op) {
   }
 }
 
+void ReadSparse(const OpProto& proto, std::string_view path, Op& op) {
+  const bool is_sparse = op.kind == OpKind::kSparse;
+  op.nonzeros = AtLeast(0, proto.nonzeros(), path, "nonzeros");
+  const int64_t most = is_sparse ? op.k * op.n : 0;
+  if (op.nonzeros > most) {
+    Fail(path, "nonzeros", op.nonzeros,
+         is_sparse ? fmt::format("at most k x n, {}", most) : "none but for SPARSE");
+  }
+  if (!OpProto::SparseProduct_IsValid(proto.product()) || (proto.product() != 0 && !is_sparse)) {
+    Fail(path, "product", static_cast<int>(proto.product()),
+         "FASTER, FROM_ENTRIES or EXPANDED, for SPARSE only");
+  }
+  op.product = static_cast<SparseProduct>(proto.product());
+}
+
 int ReadAlignment(const OpProto& proto, const Op& op, std::string_view path) {
   if (!proto.has_alignment()) return kAlignedBytes;
   const int bytes = proto.alignment();
-  const bool is_power = bytes >= 1 && bytes <= kAlignedBytes && (bytes & (bytes - 1)) == 0;
-  if (!is_power || (op.kind != OpKind::kGemm && bytes != kAlignedBytes)) {
+  if (!CanBeAligned(op.kind, bytes)) {
     Fail(path, "alignment", bytes, "1, 2, 4, 8 or 16, below 16 for a GEMM only");
   }
   return bytes;
@@ -220,6 +243,7 @@ Op OpFromProto(const OpProto& proto, std::string_view path) {
   op.attention_kernel = static_cast<AttentionKernel>(proto.attention_kernel());
   op.converts_keys = proto.converts_keys();
   op.alignment = ReadAlignment(proto, op, path);
+  ReadSparse(proto, path, op);
   op.bytes = Bytes(AtLeast(0, proto.bytes(), path, "bytes"));
   op.profiled = Time(proto.profiled_ns(), path, "profiled_ns");
   const double in_all = static_cast<double>(op.m) * static_cast<double>(op.profiled.ns());
@@ -249,6 +273,10 @@ OpProto ToProto(const Op& op) {
     proto.set_use(static_cast<OpProto::AttentionUse>(op.use));
     proto.set_attention_kernel(static_cast<OpProto::AttentionKernel>(op.attention_kernel));
     proto.set_converts_keys(op.converts_keys);
+  }
+  if (op.kind == OpKind::kSparse) {
+    proto.set_nonzeros(op.nonzeros);
+    proto.set_product(static_cast<OpProto::SparseProduct>(op.product));
   }
   proto.set_batch(op.batch);
   proto.set_m(op.m);

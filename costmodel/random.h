@@ -1,7 +1,9 @@
 // Seeded random numbers that are the same on every compiler and platform.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <string_view>
 
 #include "costmodel/hash.h"
@@ -31,6 +33,14 @@ class Random {
   }
   // Uniform in [0, 1).
   double Uniform() { return static_cast<double>(Bits() >> 11) * 0x1.0p-53; }
+  // Exponential of mean 1.
+  double Exponential() { return -std::log1p(-Uniform()); }
+  // Normal of mean 0 and variance 1 (Box and Muller, 1958).
+  double Normal() {
+    const double radius = std::sqrt(2 * Exponential());
+    const double angle = 2 * std::numbers::pi * Uniform();
+    return radius * std::cos(angle);
+  }
   // Uniform in [low, high], both included. The bias is below 2^-32 for spans below 2^32.
   int64_t Integer(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(Bits() % static_cast<uint64_t>(high - low + 1));

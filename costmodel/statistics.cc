@@ -55,6 +55,12 @@ double UpperQuantile(std::vector<double> values, double share) {
   return Nth(values, static_cast<size_t>(share * static_cast<double>(values.size())));
 }
 
+double NearestRankQuantile(std::vector<double> values, double share) {
+  CHECK(!values.empty());
+  const double rank = std::max(1.0, std::ceil(share * static_cast<double>(values.size())));
+  return Nth(values, static_cast<size_t>(rank) - 1);
+}
+
 double Sigma(const std::vector<double>& values) {
   CHECK(values.size() >= 2);
   const double mean = Mean(values);

@@ -29,6 +29,9 @@ double InterpolatedQuantile(std::vector<double> values, double share);
 double LowerQuantile(std::vector<double> values, double share);
 // v at share * n, rounded down; UpperQuantile(values, 0.5) is UpperMedian(values).
 double UpperQuantile(std::vector<double> values, double share);
+// The least value that at least a share of the values does not exceed: the one at rank
+// ceil(share * n), counted from 1; the least for a share of 0.
+double NearestRankQuantile(std::vector<double> values, double share);
 
 // The standard deviation of the distribution from which the values are drawn: the sum of squares is
 // divided by n - 1. Precondition: at least two values.

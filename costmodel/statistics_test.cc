@@ -33,11 +33,13 @@ TEST(StatisticsTest, OtherQuantilesAreOneOfTheValues) {
   EXPECT_EQ(UpperQuantile(values, 0.5), 30);
   EXPECT_EQ(LowerQuantile(values, 0.9), 30);
   EXPECT_EQ(UpperQuantile(values, 0.9), 40);
+  EXPECT_EQ(NearestRankQuantile(values, 0.5), 20);
+  EXPECT_EQ(NearestRankQuantile(values, 0.51), 30);
 }
 
 TEST(StatisticsTest, TheLeastAndTheGreatestAreQuantilesToo) {
   const std::vector<double> values = {40, 10, 30, 20};
-  for (const auto quantile : {InterpolatedQuantile, LowerQuantile}) {
+  for (const auto quantile : {InterpolatedQuantile, LowerQuantile, NearestRankQuantile}) {
     EXPECT_EQ(quantile(values, 0), 10);
     EXPECT_EQ(quantile(values, 1), 40);
   }

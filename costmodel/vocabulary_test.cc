@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "costmodel/device.h"
@@ -39,6 +40,21 @@ TEST(RandomTest, ASeedGivesTheSameNumbersEverywhere) {
   Random child = Random(1).Child("costs", 3);
   Random other = Random(1).Child("costs", 4);
   EXPECT_NE(child.Bits(), other.Bits());
+}
+
+// The mean of so many squares is within three standard errors of 2, sqrt((24 - 4) / n) each.
+TEST(RandomTest, ExponentialNumbersHaveMeanOne) {
+  constexpr int kDraws = 40000;
+  Random random(2);
+  double sum = 0, squares = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const double value = random.Exponential();
+    EXPECT_GE(value, 0);
+    sum += value;
+    squares += value * value;
+  }
+  EXPECT_NEAR(sum / kDraws, 1, 3 / std::sqrt(kDraws));
+  EXPECT_NEAR(squares / kDraws, 2, 3 * std::sqrt(20.0 / kDraws));
 }
 
 }  // namespace

@@ -102,6 +102,9 @@ class LineReader {
 [[noreturn]] void Become(char* const* words, char* const* variables, const Pipe& out,
                          const Pipe& err, int trouble) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  setpgid(0, 0);
+  const int nothing = open("/dev/null", O_RDONLY);
+  if (nothing >= 0) dup2(nothing, STDIN_FILENO);
   dup2(out.ends[1], STDOUT_FILENO);
   dup2(err.ends[1], STDERR_FILENO);
   execvpe(words[0], words, variables);
@@ -112,7 +115,8 @@ class LineReader {
 
 class Children {
  public:
-  explicit Children(const std::function<void(const ChildLine&)>& line) : line_(line) {}
+  Children(const std::function<void(const ChildLine&)>& line, const std::atomic<bool>* stop)
+      : line_(line), stop_(stop) {}
   // Kills all processes that still run, also if an exception was thrown.
   ~Children() {
     Signal(SIGKILL);
@@ -145,13 +149,13 @@ class Children {
   }
 
   ChildrenEnd Wait() {
-    while (std::any_of(pids_.begin(), pids_.end(), [](pid_t pid) { return pid > 0; })) {
+    while (AnyRuns()) {
       std::vector<pollfd> ends;
       for (const LineReader& reader : readers_) ends.push_back({reader.end(), POLLIN, 0});
       poll(ends.data(), ends.size(), kLookMs);
       for (LineReader& reader : readers_) reader.Read(line_);
       Look();
-      if (end_.failed >= 0 && Clock::now() >= kill_at_) Signal(SIGKILL);
+      if (IsEnding() && Clock::now() >= kill_at_) Signal(SIGKILL);
     }
     for (LineReader& reader : readers_) reader.Read(line_);
     return end_;
@@ -164,27 +168,34 @@ class Children {
     }
   }
 
+  bool AnyRuns() const {
+    return std::any_of(pids_.begin(), pids_.end(), [](pid_t pid) { return pid > 0; });
+  }
+  bool IsEnding() const { return end_.failed >= 0 || end_.was_stopped; }
+
   // Notes which processes have ended since the last call. If several failed in the meantime and one
   // of them was killed by a signal, that one is taken for the cause: the others may have failed
   // because of it.
   void Look() {
-    const bool had_failed = end_.failed >= 0;
+    const bool was_ending = IsEnding();
     for (size_t index = 0; index < pids_.size(); ++index) {
       int status = 0;
       if (pids_[index] <= 0 || waitpid(pids_[index], &status, WNOHANG) == 0) continue;
       pids_[index] = 0;
-      if (had_failed || status == 0) continue;
+      if (was_ending || status == 0) continue;
       const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
       if (end_.failed >= 0 && (end_.signal > 0 || signal == 0)) continue;
       end_ = {static_cast<int>(index), signal > 0 ? 128 + signal : WEXITSTATUS(status), signal};
     }
-    if (had_failed || end_.failed < 0) return;
+    if (stop_ != nullptr && *stop_ && !IsEnding() && AnyRuns()) end_.was_stopped = true;
+    if (was_ending || !IsEnding()) return;
     kill_at_ = Clock::now() + kGrace;
     Signal(SIGTERM);
   }
 
   const std::function<void(const ChildLine&)>& line_;
-  std::vector<pid_t> pids_;  // 0: the process has ended
+  const std::atomic<bool>* const stop_;  // may be nullptr
+  std::vector<pid_t> pids_;              // 0: the process has ended
   std::vector<LineReader> readers_;
   ChildrenEnd end_;
   Clock::time_point kill_at_;
@@ -193,10 +204,11 @@ class Children {
 }  // namespace
 
 ChildrenEnd RunProcesses(const std::vector<ChildProcess>& processes,
-                         const std::function<void(const ChildLine&)>& line) {
+                         const std::function<void(const ChildLine&)>& line,
+                         const std::atomic<bool>* stop) {
   // A process that was started with SIGCHLD ignored would not learn how its children ended.
   std::signal(SIGCHLD, SIG_DFL);
-  Children children(line);
+  Children children(line, stop);
   for (const ChildProcess& process : processes) children.Start(process);
   return children.Wait();
 }

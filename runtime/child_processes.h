@@ -1,6 +1,7 @@
 // Runs processes on this host, hears what they print, and ends all of them when one fails.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,16 +22,20 @@ struct ChildLine {
 };
 
 struct ChildrenEnd {
-  int failed = -1;    // index of the process that failed first; -1: none failed
-  int exit_code = 0;  // that of this process; 128 + signal if a signal killed it
-  int signal = 0;     // the signal that killed it; 0 if none did
+  int failed = -1;           // index of the process that failed first; -1: none failed
+  int exit_code = 0;         // that of this process; 128 + signal if a signal killed it
+  int signal = 0;            // the signal that killed it; 0 if none did
+  bool was_stopped = false;  // `stop` ended them; nothing failed before
 };
 
 // Starts all processes and returns when all have ended. When one fails, by its exit code or by a
-// signal, the others are asked to end and, two seconds later, killed. If this process ends first,
-// the kernel asks the others to end. `line` is called by this thread. Throws InputError, "run:
-// cannot start mpirun: No such file or directory", if a program cannot be started.
+// signal, or when `stop` becomes true, the others are asked to end and, two seconds later, killed.
+// If this process ends first, the kernel asks the others to end. They read an empty input, and
+// Ctrl-C in a terminal reaches only this process. `line` is called by this thread. Throws
+// InputError, "run: cannot start mpirun: No such file or directory", if a program cannot be
+// started.
 ChildrenEnd RunProcesses(const std::vector<ChildProcess>& processes,
-                         const std::function<void(const ChildLine&)>& line);
+                         const std::function<void(const ChildLine&)>& line,
+                         const std::atomic<bool>* stop = nullptr);
 
 }  // namespace stagecraft

@@ -1,7 +1,9 @@
 #include "runtime/child_processes.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <map>
@@ -78,6 +80,36 @@ TEST(ChildProcessesTest, AProcessThatDoesNotEndWhenAskedIsKilled) {
   EXPECT_EQ(run.end.exit_code, 137);
   EXPECT_EQ(run.end.signal, SIGKILL);
   EXPECT_LT(run.seconds, 20);
+}
+
+TEST(ChildProcessesTest, AllAreEndedWhenTheyAreToStop) {
+  std::atomic<bool> stop = false;
+  std::vector<std::string> said;
+  const ChildrenEnd end = RunProcesses(
+      {Shell("trap 'echo asked; exit 3' TERM; echo on; sleep 100 & wait"), Shell("exec sleep 100")},
+      [&](const ChildLine& line) {
+        said.push_back(line.text);
+        stop = true;
+      },
+      &stop);
+  EXPECT_TRUE(end.was_stopped);
+  EXPECT_EQ(end.failed, -1);
+  EXPECT_EQ(said, (Lines{"on", "asked"}));
+}
+
+TEST(ChildProcessesTest, ThoseThatHaveEndedAreNotStopped) {
+  const std::atomic<bool> stop = false;
+  const ChildrenEnd end = RunProcesses(
+      {Shell("exit 0")}, [](const ChildLine&) {}, &stop);
+  EXPECT_FALSE(end.was_stopped);
+}
+
+// Ctrl-C in a terminal reaches a whole group of processes, of which only ours is to decide.
+TEST(ChildProcessesTest, TheyAreNotInOurGroupAndReadNothing) {
+  const Heard run = RunAll({Shell("cut -d ' ' -f 5 /proc/$$/stat; cat; echo end")});
+  ASSERT_EQ(run.out.at(0).size(), 2u);
+  EXPECT_NE(run.out.at(0)[0], std::to_string(getpgrp()));
+  EXPECT_EQ(run.out.at(0)[1], "end");
 }
 
 TEST(ChildProcessesTest, AProgramThatDoesNotExistIsNamedAndAllProcessesEnd) {

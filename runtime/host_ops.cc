@@ -1,6 +1,7 @@
 #include "runtime/host_ops.h"
 
 #include <Eigen/Core>
+#include <Eigen/SparseCore>
 #include <algorithm>
 #include <chrono>
 
@@ -32,6 +33,10 @@ Bytes HostOps::Touched(const Op& op) {
     case OpKind::kGemm:
     case OpKind::kConvolution:
       return Bytes(kElement * (op.m * op.k + op.k * op.n + op.m * op.n));
+    case OpKind::kSparse: {
+      const int64_t dense = op.product == SparseProduct::kExpanded ? op.k * op.n : 0;
+      return Bytes(kElement * (op.m * op.k + op.m * op.n + op.nonzeros + dense));
+    }
     case OpKind::kAttention:
       return Bytes(kElement * AttentionElements(op));
     case OpKind::kProfiled:
@@ -69,6 +74,77 @@ void HostOps::Multiply(int64_t m, int64_t n, int64_t k) {
   written_.Begin(m * n);
   const ConstView a(read_.Take(m * k), m, k), b(read_.Take(k * n), k, n);
   View(written_.Take(m * n), m, n).noalias() = a * b;
+}
+
+const HostOps::Pattern& HostOps::PatternOf(const Op& op) {
+  const auto [entry, is_new] = patterns_.try_emplace({op.n, op.k, op.nonzeros});
+  Pattern& pattern = entry->second;
+  if (!is_new) return pattern;
+  Random random(1);
+  for (int64_t row = 0; row < op.n; ++row) {
+    const int64_t begin = op.nonzeros * row / op.n;
+    const int64_t count = op.nonzeros * (row + 1) / op.n - begin;
+    pattern.begins.push_back(static_cast<int>(begin));
+    int64_t least = 0;  // that the next column may be
+    for (int64_t i = 0; i < count; ++i) {
+      const double at = (static_cast<double>(i) + random.Uniform()) / static_cast<double>(count);
+      const auto drawn = static_cast<int64_t>(at * static_cast<double>(op.k));
+      const int64_t column = std::clamp(drawn, least, op.k - (count - i));
+      pattern.columns.push_back(static_cast<int>(column));
+      least = column + 1;
+    }
+  }
+  pattern.begins.push_back(static_cast<int>(op.nonzeros));
+  return pattern;
+}
+
+// Features are rows in memory, so that an entry adds a multiple of one row to another.
+void HostOps::MultiplyEntries(const Op& op) {
+  const Pattern& pattern = PatternOf(op);
+  read_.Begin(op.nonzeros + op.k * op.m);
+  written_.Begin(op.n * op.m);
+  const Eigen::Map<const Eigen::SparseMatrix<float, Eigen::RowMajor>> matrix(
+      op.n, op.k, op.nonzeros, pattern.begins.data(), pattern.columns.data(),
+      read_.Take(op.nonzeros));
+  const ConstView rows(read_.Take(op.k * op.m), op.k, op.m);
+  View(written_.Take(op.n * op.m), op.n, op.m).noalias() = matrix * rows;
+}
+
+// An entry of the gradient is the product of two rows: of an output's gradients and of an input.
+void HostOps::ComputeEntries(const Op& op) {
+  const Pattern& pattern = PatternOf(op);
+  read_.Begin((op.k + op.n) * op.m);
+  written_.Begin(op.nonzeros);
+  const ConstView inputs(read_.Take(op.k * op.m), op.k, op.m);
+  const ConstView outputs(read_.Take(op.n * op.m), op.n, op.m);
+  float* entry = written_.Take(op.nonzeros);
+  for (int64_t row = 0; row < op.n; ++row) {
+    for (int i = pattern.begins[row]; i < pattern.begins[row + 1]; ++i) {
+      *entry++ = outputs.row(row).dot(inputs.row(pattern.columns[i]));
+    }
+  }
+}
+
+// Writes the entries into a dense matrix before the GEMM, or picks them after it.
+void HostOps::MultiplyExpanded(const Op& op) {
+  const Pattern& pattern = PatternOf(op);
+  const bool is_forward = op.direction == Direction::kForward;
+  if (!is_forward) Multiply(op.n, op.k, op.m);
+  written_.Begin(op.n * op.k + op.nonzeros);
+  float* dense = written_.Take(op.n * op.k);
+  float* entries = written_.Take(op.nonzeros);
+  if (is_forward) std::fill_n(dense, op.n * op.k, 0.0f);
+  for (int64_t row = 0; row < op.n; ++row) {
+    for (int i = pattern.begins[row]; i < pattern.begins[row + 1]; ++i) {
+      float& place = dense[row * op.k + pattern.columns[i]];
+      if (is_forward) {
+        place = entries[i];
+      } else {
+        entries[i] = place;
+      }
+    }
+  }
+  if (is_forward) Multiply(op.m, op.n, op.k);
 }
 
 // The forward pass computes scores, softmax and context; the backward pass computes the scores
@@ -112,6 +188,17 @@ void HostOps::Run(const Op& op) {
     case OpKind::kGemm:
     case OpKind::kConvolution:
       for (int64_t i = 0; i < op.batch; ++i) Multiply(op.m, op.n, op.k);
+      return;
+    case OpKind::kSparse:
+      for (int64_t i = 0; i < op.batch; ++i) {
+        if (op.product == SparseProduct::kExpanded) {
+          MultiplyExpanded(op);
+        } else if (op.direction == Direction::kForward) {
+          MultiplyEntries(op);
+        } else {
+          ComputeEntries(op);
+        }
+      }
       return;
     case OpKind::kAttention:
       for (int64_t i = 0; i < op.batch; ++i) Attend(op);

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "costmodel/op.h"
@@ -11,9 +13,11 @@
 namespace stagecraft {
 
 // GEMMs are done by Eigen, in 32 bits whatever the format of the op, on one thread. An op that only
-// moves bytes reads half of them and writes the other half. Operands and results rotate through one
-// piece of memory each, of 64 MiB or as much as the largest op touches if that is more, so that no
-// op finds its operands in a cache. A profiled op waits for its time.
+// moves bytes reads half of them and writes the other half. A sparse matrix has equally many
+// entries in each row, at random columns; its products run from the entries unless the op says that
+// it is expanded. Operands and results rotate through one piece of memory each, of 64 MiB or as
+// much as the largest op touches if that is more, so that no op finds its operands in a cache. A
+// profiled op waits for its time.
 class HostOps {
  public:
   static constexpr Bytes kLeastMemory = Bytes(64 << 20);
@@ -42,11 +46,22 @@ class HostOps {
     size_t next_ = 0;
   };
 
+  // Where the entries of a sparse matrix are: the first one of each row, and one more at the end;
+  // the column of each.
+  struct Pattern {
+    std::vector<int> begins, columns;
+  };
+
   void Multiply(int64_t m, int64_t n, int64_t k);
+  void MultiplyEntries(const Op& op);
+  void ComputeEntries(const Op& op);
+  void MultiplyExpanded(const Op& op);
+  const Pattern& PatternOf(const Op& op);
   void Attend(const Op& op);
   void Move(Bytes bytes);
 
   Ring read_, written_;
+  std::map<std::tuple<int64_t, int64_t, int64_t>, Pattern> patterns_;  // by sizes and entries
 };
 
 }  // namespace stagecraft

@@ -30,6 +30,27 @@ Duration SigmaOf(const std::vector<Timeline>& timelines, const std::vector<int>&
 
 }  // namespace
 
+MeasuredSteps SumUp(const Schedule& schedule, std::vector<Timeline> timelines,
+                    std::vector<Duration> queued_late) {
+  CHECK(!timelines.empty());
+  MeasuredSteps measured;
+  for (const Timeline& timeline : timelines) measured.steps.push_back(timeline.makespan());
+  measured.queued_late = std::move(queued_late);
+  CHECK(measured.queued_late.empty() || measured.queued_late.size() == timelines.size());
+  std::vector<int> counting = CountingSteps(timelines.size(), measured.queued_late);
+  if (counting.size() > 1) {
+    for (TaskId task = 0; task < schedule.task_count(); ++task) {
+      measured.task_sigma.push_back(SigmaOf(timelines, counting, task));
+    }
+  }
+  const auto median = counting.begin() + (std::ssize(counting) - 1) / 2;
+  std::nth_element(counting.begin(), median, counting.end(), [&](int a, int b) {
+    return std::pair(measured.steps[a], a) < std::pair(measured.steps[b], b);
+  });
+  measured.timeline = std::move(timelines[*median]);
+  return measured;
+}
+
 MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const StepCounts& counts,
                            const std::function<void(int done)>& progress,
                            const LateBySteps& late_by) {
@@ -47,22 +68,8 @@ MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const S
   execute(counts.warm_up, [](const Timeline&) {});
   std::vector<Timeline> timelines;
   execute(counts.measured, [&](Timeline timeline) { timelines.push_back(std::move(timeline)); });
-  MeasuredSteps measured;
-  for (const Timeline& timeline : timelines) measured.steps.push_back(timeline.makespan());
-  if (late_by) measured.queued_late = late_by(timelines.size());
-  CHECK(measured.queued_late.empty() || measured.queued_late.size() == timelines.size());
-  std::vector<int> counting = CountingSteps(timelines.size(), measured.queued_late);
-  if (counting.size() > 1) {
-    for (TaskId task = 0; task < schedule.task_count(); ++task) {
-      measured.task_sigma.push_back(SigmaOf(timelines, counting, task));
-    }
-  }
-  const auto median = counting.begin() + (std::ssize(counting) - 1) / 2;
-  std::nth_element(counting.begin(), median, counting.end(), [&](int a, int b) {
-    return std::pair(measured.steps[a], a) < std::pair(measured.steps[b], b);
-  });
-  measured.timeline = std::move(timelines[*median]);
-  return measured;
+  const size_t steps = timelines.size();
+  return SumUp(schedule, std::move(timelines), late_by ? late_by(steps) : std::vector<Duration>());
 }
 
 }  // namespace stagecraft

@@ -44,6 +44,11 @@ struct StepCounts {
 // is called once, when all steps have ended.
 using LateBySteps = std::function<std::vector<Duration>(size_t steps)>;
 
+// Returns the results of steps that have these timelines, in order; at least one. `queued_late` is
+// empty or has an entry for each.
+MeasuredSteps SumUp(const Schedule& schedule, std::vector<Timeline> timelines,
+                    std::vector<Duration> queued_late = {});
+
 // Executes the steps. Processes that execute together get equal timelines, and so all run the same
 // number of steps. `progress` is called with the number of steps of both kinds that have ended.
 MeasuredSteps MeasureSteps(Executor& executor, const Schedule& schedule, const StepCounts& counts,

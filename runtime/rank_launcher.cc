@@ -55,7 +55,8 @@ int FreePort() {
 }  // namespace
 
 LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
-                      const std::function<void(const std::string& line)>& line) {
+                      const std::function<void(const std::string& line)>& line,
+                      const std::atomic<bool>* stop) {
   const ScratchFolder shared(SharedMemoryFolder());
   ChildProcess mpirun{
       {"mpirun", "--oversubscribe", "-n", std::to_string(ranks)},
@@ -80,13 +81,16 @@ LaunchEnd LaunchRanks(int ranks, const std::vector<std::string>& command,
   mpirun.command.insert(mpirun.command.end(), command.begin(), command.end());
   LaunchEnd end;
   try {
-    end.exit_code = RunProcesses({mpirun}, [&](const ChildLine& own) {
-                      if (own.text.starts_with(kMark)) {
-                        line(own.text.substr(std::strlen(kMark)));
-                      } else if (end.death.empty()) {
-                        end.death = DeathIn(own.text);
-                      }
-                    }).exit_code;
+    const auto hear = [&](const ChildLine& own) {
+      if (own.text.starts_with(kMark)) {
+        line(own.text.substr(std::strlen(kMark)));
+      } else if (end.death.empty()) {
+        end.death = DeathIn(own.text);
+      }
+    };
+    const ChildrenEnd ended = RunProcesses({mpirun}, hear, stop);
+    end.exit_code = ended.exit_code;
+    end.was_stopped = ended.was_stopped;
   } catch (const InputError& error) {
     throw InputError(std::string(error.what()) + ", want Debian's package openmpi-bin");
   }

@@ -11,7 +11,8 @@ namespace stagecraft {
 std::optional<Plan> MakeCandidate(const SearchProblem& problem, const PlanSpace& space,
                                   size_t index) {
   try {
-    return WithPassOrders(space.Make(index), problem.workload, problem.cluster, problem.model);
+    return WithPassOrders(space.Make(index), problem.workload, problem.cluster, problem.model,
+                          problem.framework);
   } catch (const InputError&) {
     return std::nullopt;
   }

@@ -150,8 +150,10 @@ class ChoiceEnumeration {
     // Two copies of a stage's parameters are updated as one.
     const auto schedule = static_cast<PipelineSchedule>(choice.schedule);
     const bool has_copies = PlacementOf(schedule) == Placement::kBidirectional;
+    // ZeRO 2 and 3 divide passes, so that none can run beside another one.
+    const bool pairs_passes = given.schedule_options.pairs_passes;
     for (const int zero : Or(choices_.zeros, usual)) {
-      if ((has_copies || !is_even()) && zero > 1) continue;
+      if ((has_copies || pairs_passes || !is_even()) && zero > 1) continue;
       choice.zero = static_cast<uint8_t>(zero);
       found_.push_back(choice);
     }

@@ -5,6 +5,7 @@
 
 #include "sim/analysis/breakdown.h"
 #include "sim/engine/sim_executor.h"
+#include "sim/engine/sparse_products.h"
 #include "sim/lowering/lowering.h"
 #include "sim/plan/short_step.h"
 
@@ -44,8 +45,11 @@ bool Evaluator::TimeShort(const Plan& plan, Evaluation& evaluation) {
   if (!step) return false;
   shortened_ = plan;
   shortened_.global_batch = step->global_batch;
-  const Schedule schedule = Lower(shortened_, workload_, cluster_,
-                                  {.with_optimizer = options_.with_optimizer}, lowering_);
+  const Schedule schedule = WithFasterProducts(
+      Lower(shortened_, workload_, cluster_,
+            {.with_optimizer = options_.with_optimizer, .framework = options_.framework},
+            lowering_),
+      cluster_, model_);
   SimExecutor executor(cluster_, model_);
   const auto repeated = executor.ExecuteRepeated(schedule, step->more, step->group);
   if (!repeated) return false;

@@ -23,9 +23,7 @@ bool Findings::IsStopped() const {
   return stop != nullptr && stop->load();
 }
 
-bool Findings::MayGoOn() const {
-  return !IsSpent() || (result_.evaluated == 0 && !IsStopped());
-}
+bool Findings::MayGoOn() const { return !IsSpent() || (result_.evaluated == 0 && !IsStopped()); }
 
 size_t Findings::Room(size_t wanted) const {
   const int64_t most = options_.budget.evaluations;

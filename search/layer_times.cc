@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <utility>
 
+#include "costmodel/divide.h"
 #include "sim/engine/bound_costs.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/memory/model_states.h"
 #include "sim/memory/rank_tensors.h"
 #include "sim/schedule/schedule.h"
@@ -96,21 +98,40 @@ std::vector<LayerTimes> MeasureLayers(const SearchProblem& problem, const Plan& 
                        problem.cluster.device(probe.stages[0].replicas[0][0]));
 }
 
-Bytes LayerStates(const SearchProblem& problem, const Plan& probe, int layer) {
+namespace {
+
+Bytes StatesOf(const SearchProblem& problem, const Plan& probe, const LayerKind& kind,
+               int64_t tied) {
   const Stage& stage = probe.stages[0];
-  const LayerKind& kind = problem.workload.layer(layer);
-  const ParameterCount parameters =
-      ShardParameters(kind, stage.tensor_parallel, stage.expert_parallel);
-  const ModelStates states = ShareOut(parameters, kind.is_frozen ? ParameterCount() : parameters,
-                                      SharingOf(probe, problem.workload, 0));
+  ParameterCount parameters = ShardParameters(kind, stage.tensor_parallel, stage.expert_parallel);
+  ParameterCount trained = ShardTrained(kind, stage.tensor_parallel, stage.expert_parallel);
+  const int64_t own_tied = DivideUp(tied, stage.tensor_parallel);
+  parameters.dense -= own_tied;
+  if (kind.TrainsTied()) trained.dense -= own_tied;
+  const ModelStates states =
+      ShareOut(parameters, trained, SharingOf(probe, problem.workload, 0, problem.framework));
   const Bytes optimizer = probe.offload.optimizer ? Bytes() : states.optimizer;
-  return states.weights + states.gradients + optimizer;
+  const Bytes indices = ShardIndices(kind, stage.tensor_parallel, stage.expert_parallel);
+  return states.weights + indices + states.gradients + optimizer;
+}
+
+}  // namespace
+
+Bytes LayerStates(const SearchProblem& problem, const Plan& probe, int layer) {
+  return StatesOf(problem, probe, problem.workload.layer(layer), 0);
+}
+
+Bytes LeastLayerStates(const SearchProblem& problem, const Plan& probe, int layer) {
+  const LayerKind& kind = problem.workload.layer(layer);
+  return StatesOf(problem, probe, kind, kind.tied_parameters);
 }
 
 LayerMemory MeasureLayerMemory(const SearchProblem& problem, Plan probe, int layer) {
   probe.stages[0].chunks = {{layer, 1}};
+  FrameworkMemory framework = problem.framework;
+  framework.keeps_outputs = false;  // those of the last layer of a chunk alone
   const RankTensors rank =
-      RankTensorsMaker(problem.workload, problem.cluster, problem.framework).Make(probe, 0, 0);
+      RankTensorsMaker(problem.workload, problem.cluster, framework).Make(probe, 0, 0);
   return {LayerStates(problem, probe, layer),
           Bytes((*rank.chunks[0])[Phase::kForward].summary.net)};
 }

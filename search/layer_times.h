@@ -64,8 +64,11 @@ struct LayerMemory {
   Bytes saved;   // for the backward of one micro-batch
 };
 
-// Both measure a layer on the first replica of a plan's only stage, whatever layers that stage has.
+// These measure a layer on the first replica of a plan's only stage, whatever layers that stage
+// has. LeastLayerStates() leaves out what is tied to the first layer, which the stage may hold
+// anyway.
 Bytes LayerStates(const SearchProblem& problem, const Plan& probe, int layer);
+Bytes LeastLayerStates(const SearchProblem& problem, const Plan& probe, int layer);
 LayerMemory MeasureLayerMemory(const SearchProblem& problem, Plan probe, int layer);
 
 }  // namespace stagecraft

@@ -93,7 +93,7 @@ const std::vector<Bytes>& PooledSplit::BlockStates(const PooledPlan& plan, int t
   const Plan probe = Probe(plan, tensor, 0);
   for (int layer = 1; layer <= blocks_; ++layer) {
     Bytes& own = states[workload_.layers[layer]];
-    if (own < Bytes()) own = LayerStates(problem_, probe, layer);
+    if (own < Bytes()) own = LeastLayerStates(problem_, probe, layer);
   }
   return states;
 }

@@ -195,9 +195,13 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   const Workload& workload = problem_.workload;
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   const std::vector<int> parts = PartLayers(degrees, workload);
-  std::vector<ParameterCount> by_kind;
+  std::vector<ParameterCount> by_kind, trained_by_kind;
   for (const LayerKind& kind : workload.kinds) {
     by_kind.push_back(ShardParameters(kind, degrees.tensor, degrees.expert));
+    trained_by_kind.push_back(ShardTrained(kind, degrees.tensor, degrees.expert));
+    const int64_t tied = DivideUp(kind.tied_parameters, degrees.tensor);
+    by_kind.back().dense -= tied;
+    if (kind.TrainsTied()) trained_by_kind.back().dense -= tied;
   }
   const std::vector<Bytes>& saved_by_kind = SavedOf(degrees);
   std::vector<ParameterCount> by_stage(map.stages()), trained(map.stages());
@@ -206,10 +210,8 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   for (int index = 0; index < map.length(); ++index) {
     ParameterCount sum, trained_sum;
     for (int end = layer + parts[index]; layer < end; ++layer) {
-      ParameterCount own = by_kind[workload.layers[layer]];
-      own.dense -= DivideUp(workload.layer(layer).tied_parameters, degrees.tensor);
-      sum += own;
-      if (!workload.layer(layer).is_frozen) trained_sum += own;
+      sum += by_kind[workload.layers[layer]];
+      trained_sum += trained_by_kind[workload.layers[layer]];
       saved[index] += saved_by_kind[workload.layers[layer]];
     }
     for (int chain = 0; chain < map.chains(); ++chain) {
@@ -232,8 +234,8 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
   const int64_t micro_batches = degrees.global_batch / degrees.micro_batch / degrees.data;
   Bytes most;
   for (int stage = 0; stage < map.stages(); ++stage) {
-    const ModelStates states =
-        ShareOut(by_stage[stage], trained[stage], SharingOf(probe, workload, stage));
+    const ModelStates states = ShareOut(by_stage[stage], trained[stage],
+                                        SharingOf(probe, workload, stage, problem_.framework));
     const Bytes optimizer = degrees.offload.optimizer ? Bytes() : states.optimizer;
     const std::vector<int64_t> in_flight =
         LeastInFlight(degrees.schedule, degrees.pipeline, degrees.chunks, stage, micro_batches);
@@ -243,7 +245,11 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
       kept += in_flight[chunk] * own;
       least = std::max(least, own);
     }
-    most = std::max(most, states.weights + states.gradients + optimizer + std::max(kept, least));
+    kept = std::max(kept, least);
+    // Gradients without buffers are complete only when the last backward is over.
+    const Bytes beside = problem_.framework.keeps_gradients ? states.gradients + kept
+                                                            : std::max(states.gradients, kept);
+    most = std::max(most, states.weights + optimizer + beside);
   }
   return most + ContextMemory();
 }

@@ -110,6 +110,13 @@ std::vector<Case> Cases() {
       {base + "--frozen embedding,head --pp 2 --embedding-placement vocab-1",
        "vocabulary: vocab-1 with embedding frozen, want it trained"},
       {base + "--frozen 1 --gradient-sync rolling-server --dead-server 0", "dead_server"},
+      {base + "--layer-state $T/missing.yaml", "missing.yaml"},
+      {base + "--layer-state $T/share.yaml", "share.yaml: states[1].token_share: got 1.5"},
+      {base + "--layer-state $T/depth.yaml", "depth.yaml: depth: got 26, want 34"},
+      {base + "--layer-state $T/part.yaml", "part.yaml: states[0].layers: got \"neck\""},
+      {base + "--layer-state $T/frozen.yaml", "frozen.yaml: got all 34 layers"},
+      {base + "--layer-state $T/half.yaml --frozen 31-33", "half.yaml, --frozen: got all 34 layers"},
+      {base + "--layer-state $T/cached.yaml", "cached.yaml: got a cached output of layer 3"},
       {base + "--rank-order tp-pp", "rank order"},
       {base + "--rank-order tp-tp-cp-ep-dp", "rank order"},
       {base + "--pp 2 --stage-layers 16,17", "stage layers"},
@@ -186,6 +193,12 @@ class BadInputTest : public bad_input::FolderTest {
               "max_position_embeddings": 128})");
     Write("nokeys.json", R"({"model_type": "llama"})");
     Write("family.json", R"({"model_type": "mamba", "hidden_size": 64})");
+    Write("share.yaml", "states:\n  - {trained: true}\n  - {token_share: 1.5}\n");
+    Write("depth.yaml", "depth: 26\n");
+    Write("part.yaml", "states: [{layers: neck, trained: false}]\n");
+    Write("frozen.yaml", "states: [{trained: false}]\n");
+    Write("half.yaml", "trained_last: 3\n");
+    Write("cached.yaml", "states: [{layers: 3-4, trained: false, cached: true}]\n");
     Write("truncated.yaml", "node_groups:\n  - {node_type: dgx-h100, cou");
     Write("binary.yaml", std::string("\x00\xff\x7f\x01garbage\x00", 12));
     Write("unknown_key.yaml", "name: x\nnod_groups: []\n");

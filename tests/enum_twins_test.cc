@@ -50,6 +50,7 @@ TEST(EnumTwinsTest, OpsAreNumberedAsTheirProto) {
   ExpectTwins<Direction, OpProto::Direction>();
   ExpectTwins<AttentionUse, OpProto::AttentionUse>();
   ExpectTwins<AttentionKernel, OpProto::AttentionKernel>();
+  ExpectTwins<SparseProduct, OpProto::SparseProduct>();
   ExpectTwins<SyncMethod, GradientSyncProto::Method>(
       {{"kRing", "RING_ALL_REDUCE"}, {"kTree", "TREE_ALL_REDUCE"}});
 }

@@ -81,5 +81,61 @@ TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRe
   EXPECT_GT(answered, asked / 2) << "of " << asked;
 }
 
+TEST(ExpertSchedulesTest, PassesThatHideExchangesGoWithEverythingElseOrAreRefused) {
+  int asked = 0;
+  int answered = 0;
+  for (const char* more :
+       {"", "--zero 1 --overlap-param-gather", "--zero 2", "--zero 3", "--recompute full",
+        "--recompute-parts norms,activations", "--fp8-dispatch --expert-sends once-per-node",
+        "--offload-activations 1 --host-memory-gib 4096", "--offload-optimizer", "--forward-only",
+        "--no-overlap-p2p", "--tp 2 --overlap-tp", "--cp 2", "--without exchange-overlap",
+        "--post-validation", "--warmup b", "--order-group 9", "--bucket-bytes 8000000 --unfold",
+        "--network flow"}) {
+    for (const std::string schedule : {"1f1b", "interleaved", "zb-h1", "dualpipe-v"}) {
+      for (const int pipeline : {1, 4}) {
+        for (const int batch : {8, 32, 72}) {  // 1 to 9 micro-batches of a pipeline
+          for (const int expert : {1, 4}) {
+            ++asked;
+            answered += ExpectAnswerOrSentence(fmt::format(
+                "simulate --model deepseek-v2-lite --cluster h100-sxm:4x8 --seq 256 --micro-batch "
+                "1 "
+                "--global-batch {} --pp {} --ep {} --schedule {} --vpp {} --overlap-experts {} "
+                "--cost-model analytical --json --quiet",
+                batch, pipeline, expert, schedule, LeastChunks(*FindPipelineSchedule(schedule)),
+                more));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(answered, asked / 10) << "of " << asked;
+}
+
+double StepTime(const std::string& line) {
+  const Result result = RunLine(line);
+  EXPECT_EQ(result.code, kExitOk) << line << "\n" << result.err;
+  return result.code == kExitOk ? Json::parse(result.out)["step_time_ms"].get<double>() : 0;
+}
+
+// Passes that hide each other's exchanges once made steps of 1F1B up to 75 % longer.
+TEST(ExpertSchedulesTest, StepsAreShorterIfPassesHideExchanges) {
+  for (const std::string model : {"mixtral-8x7b", "deepseek-v3"}) {
+    for (const int pipeline : {4, 8}) {
+      for (const int micro_batches : {8, 16, 32, 64}) {
+        for (const std::string sends : {"every-copy", "once-per-node"}) {
+          for (const std::string schedule : {"1f1b", "interleaved --vpp 2"}) {
+            const std::string line = fmt::format(
+                "simulate --model {} --cluster h100-sxm:{}x8 --micro-batch 1 --seq 4096 "
+                "--global-batch {} --pp {} --ep 8 --expert-sends {} --schedule {} "
+                "--rank-order tp-cp-pp-ep-dp --cost-model analytical --json --quiet",
+                model, pipeline, 8 * micro_batches, pipeline, sends, schedule);
+            EXPECT_LT(StepTime(line + " --overlap-experts"), StepTime(line)) << line;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace stagecraft

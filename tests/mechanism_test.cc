@@ -57,9 +57,8 @@ TEST_F(MechanismTest, NamesAreDistinct) {
 
 TEST_F(MechanismTest, EachThatActsCostsTime) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
-  for (const Mechanism mechanism :
-       {Mechanism::kBoardPower, Mechanism::kComputeSlowdown, Mechanism::kAlignment,
-        Mechanism::kEagerTraffic}) {
+  for (const Mechanism mechanism : {Mechanism::kBoardPower, Mechanism::kComputeSlowdown,
+                                    Mechanism::kAlignment, Mechanism::kEagerTraffic}) {
     EXPECT_GT(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
   EXPECT_TRUE(std::is_sorted(
@@ -67,7 +66,7 @@ TEST_F(MechanismTest, EachThatActsCostsTime) {
       [](const MechanismTime& a, const MechanismTime& b) { return a.saved > b.saved; }));
 }
 
-// Two stages of two replicas that share experts: passes beside each other hide what these exchange.
+// Passes beside each other hide what ranks exchange that share experts.
 TEST_F(MechanismTest, HiddenExchangesSaveTime) {
   const Workload experts = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
   PlanDegrees degrees;

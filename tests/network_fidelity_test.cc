@@ -8,6 +8,7 @@
 #include "costmodel/analytical_model.h"
 #include "costmodel/embedded_nccl_tuning.h"
 #include "sim/cluster/cluster_spec.h"
+#include "sim/cluster/slow_parts.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/deadlock.h"
 #include "sim/step/evaluation.h"
@@ -152,6 +153,40 @@ TEST(NetworkFidelityTest, ASlowLinkSlowsItsGroupFromThenOn) {
   } catch (const DeadlockError& error) {
     EXPECT_STREQ(error.what(),
                  "stopped: messages wait for the link node0/nic0 -> fabric, whose rate stays 0");
+  }
+}
+
+// A slow interface, a slow port of a switch, and one over which messages between stages pass; no
+// two flows meet.
+TEST(NetworkFidelityTest, BothAgreeOnSlowLinksIfNothingIsShared) {
+  const struct {
+    const char* cluster;
+    int tensor, pipeline;
+    const char* link;
+  } cases[] = {{"h100-sxm:2x8", 8, 1, "node0/nic0 -> fabric"},
+               {"h100-sxm:4x8", 8, 1, "fabric -> node2/nic0"},
+               {"a100-sxm4-80gb:1x8", 1, 1, "node0/gpu5 -> node0/nvswitch"},
+               {"a100-sxm4-80gb:1x8", 4, 2, "node0/gpu2 -> node0/nvswitch"},
+               {"h100-sxm:2x8", 8, 2, "node0/nic0 -> fabric"}};
+  for (const auto& c : cases) {
+    const Cluster cluster = ParseCluster(c.cluster);
+    int link = 0;
+    while (cluster.LinkName(link) != c.link) ++link;
+    PlanDegrees degrees = Degrees(c.tensor, c.pipeline);
+    degrees.zero = 0;
+    const Duration usual = Simulate(degrees, cluster, kModel).evaluation.step_time;
+    for (const double rate : {0.8, 0.25, 0.02}) {
+      const Cluster slowed = cluster.WithSlowParts({.links = {{link, rate}}});
+      const SimulatedStep model = Simulate(degrees, slowed, kModel);
+      const SimulatedStep flow = Simulate(degrees, slowed, kFlow);
+      const double step_time = model.evaluation.step_time.seconds();
+      EXPECT_GE(model.evaluation.step_time, usual) << c.link;
+      EXPECT_NEAR(flow.evaluation.step_time.seconds() / step_time, 1, 0.03)
+          << c.cluster << " " << c.link << " " << rate;
+      if (c.pipeline > 1) continue;
+      EXPECT_NEAR(DataTime(flow).seconds() / DataTime(model).seconds(), 1, 0.03)
+          << c.cluster << " " << c.link << " " << rate;
+    }
   }
 }
 

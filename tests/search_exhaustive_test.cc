@@ -19,6 +19,7 @@
 #include "search/plan_space.h"
 #include "search/space.h"
 #include "search/step_bound.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/plan/make_plan.h"
 #include "sim/workload/networks/test_decoders.h"
 #include "tests/all_families.h"
@@ -43,7 +44,7 @@ Plan MakePlanOf(const SearchProblem& problem, const PlanDegrees& degrees) {
 
 Evaluation EvaluateAll(const SearchProblem& problem, const PlanDegrees& degrees) {
   return SimulateStep(MakePlanOf(problem, degrees), problem.workload, problem.cluster,
-                      problem.model)
+                      problem.model, {.framework = problem.framework})
       .evaluation;
 }
 
@@ -135,16 +136,34 @@ TEST(SearchSpaceTest, EveryCandidateWithABalancedHeadIsAPlan) {
   EXPECT_TRUE(has_pipeline);
 }
 
+// Software that holds some more or less than usual.
+FrameworkMemory SomeFramework(Random random) {
+  const auto draw = [&] { return random.Integer(0, 1) == 1; };
+  FrameworkMemory framework;
+  framework.keeps_gradients = draw();
+  framework.wraps_layers = draw();
+  framework.casts_weights = draw();
+  framework.keeps_outputs = draw();
+  framework.has_global_groups = draw();
+  framework.update = draw() ? UpdateKind::kForeach : UpdateKind::kDeepspeed;
+  return framework;
+}
+
 TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
   int count = 0;
-  for (uint64_t seed = 0; seed < 10; ++seed) {
+  for (uint64_t seed = 0; seed < 16; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 1);
     SearchProblem problem = small->Ask();
     if (seed % 3 == 2) problem.given.offload = {.optimizer = true, .host_memory = Bytes(1ll << 40)};
     const MemoModel memo(small->model);
     Choices choices;
     choices.schedules.assign(std::begin(kOrders), std::end(kOrders));
-    const SearchProblem asked{problem.workload, problem.cluster, memo, problem.given, choices};
+    const SearchProblem asked{.workload = problem.workload,
+                              .cluster = problem.cluster,
+                              .model = memo,
+                              .given = problem.given,
+                              .choices = choices,
+                              .framework = SomeFramework(Random(seed))};
     LayerTimesMemo layers(asked);
     StepBound bound(asked, AllDevices(asked.cluster), layers);
     const std::vector<PlanDegrees> space = EnumerateDegrees(asked);
@@ -169,7 +188,7 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
   EXPECT_GT(count, 300);
 }
 
-// Mixtures of experts whose exchanges are hidden behind passes of other micro-batches.
+// In these mixtures of experts, exchanges are hidden behind passes of other micro-batches.
 TEST(StepBoundTest, NoStepIsShorterIfPassesHideExchanges) {
   DecoderConfig config = SizedDecoder("mixtral", {.layers = 8,
                                                   .hidden = 1024,

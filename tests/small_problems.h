@@ -48,7 +48,7 @@ inline std::unique_ptr<SmallProblem> MakeSmallProblem(Random random, double memo
   Cluster::NodeGroup group = catalogued.groups()[0];
   const double states = 18.0 * static_cast<double>(workload.Parameters());
   Device& device = group.type.device;
-  device.memory = ContextMemory() + NcclBuffers(1, device.generation) +
+  device.memory = ContextMemory() + NcclBuffers(8, device.generation) +
                   Bytes(static_cast<int64_t>(memory * (states + 1e9)));
   PlanDegrees given;
   given.global_batch = 16 << random.Integer(0, 2);

@@ -76,7 +76,7 @@ void Register(Flags& flags, CheckFlags& values) {
       .Required();
   flags.In(FlagTopic::kNetwork)
       .Add("--model", values.model,
-           {"<network>", "The network that plans are checked against, as for simulate."})
+           {"<network>", "The network that plans and layer states are checked against, as for simulate."})
       .Suggest(WorkloadNames);
   flags.In(FlagTopic::kCluster)
       .Add("--cluster", values.cluster,

@@ -14,10 +14,13 @@
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/flags/slow_flag.h"
 #include "tools/report/explanation.h"
 #include "tools/report/explanation_difference.h"
 #include "tools/report/explanation_text.h"
+#include "tools/report/layer_state_report.h"
 #include "tools/report/network_report.h"
+#include "tools/report/slow_report.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
@@ -36,6 +39,7 @@ struct ExplainFlags {
               "devices idle. Given two plans, it shows how they differ."};
   PlanFlags plan;
   NetworkFlags network;
+  SlowFlag slow;
   CostModelFlag cost_model;
   bool unfold = false, json = false, quiet = false;
 
@@ -49,6 +53,7 @@ struct ExplainFlags {
         "PLAN is a plan file, or flags in quotes that are added to those of all plans. PLANs come "
         "before the flags.");
     plan.Register(flags);
+    slow.Register(flags);
     network.Register(flags);
     cost_model.Register(flags);
     flags.AddReporting(json, quiet);
@@ -101,10 +106,12 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
     throw InputError(std::string("--schedule: ") + Name(job.plan.schedule) +
                      " has no step with an end to explain; simulate shows its steady state");
   }
+  flags.slow.Apply(job);
   job.network = flags.network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = flags.cost_model.Load();
   for (const std::string& file : flags.cost_model.files()) job.files.push_back(file);
-  const SimulationOptions options = {.unfold = flags.unfold, .network = job.network};
+  const SimulationOptions options = {
+      .unfold = flags.unfold, .network = job.network, .framework = job.memory};
   SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model, options);
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
   for (std::string& note : flags.cost_model.NotesOnNetworks(job.cluster)) {
@@ -113,9 +120,11 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
     job.warnings.push_back(std::move(warning));
   }
+  for (std::string& note : SparseNotes(step.schedule)) job.warnings.push_back(std::move(note));
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
     job.warnings.push_back(std::move(warning));
   }
+  for (std::string& warning : SlowWarnings(step, job)) job.warnings.push_back(std::move(warning));
   std::vector<MechanismTime> mechanisms = MeasureMechanisms(
       job.plan, job.workload, job.cluster, *model, step.evaluation.step_time, options);
   Explanation explanation = Explain(std::move(job), std::move(step));

@@ -58,6 +58,19 @@ TEST(CommandExplainTest, PartsOfAPlanAddUpToItsStep) {
   EXPECT_EQ(plan["critical_path"][0]["starts_after"], "the step begins");
 }
 
+TEST(CommandExplainTest, MemoryIsThatOfTheStackAsInSimulate) {
+  const Args stack = {"--stack", "fsdp"};
+  Args flags = kJob;
+  flags.insert(flags.end(), stack.begin(), stack.end());
+  flags.push_back("--json");
+  std::istringstream in;
+  std::ostringstream out, err;
+  ASSERT_EQ(RunSimulate(flags, in, out, err), kExitOk);
+  const auto simulated = nlohmann::json::parse(out.str());
+  EXPECT_EQ(Report({}, stack)["plans"][0]["memory"], simulated["memory"]);
+  EXPECT_NE(Report({}, {"--zero", "3"})["plans"][0]["memory"], simulated["memory"]);
+}
+
 // At first the last of four stages waits for three forwards, while the first waits for none.
 TEST(CommandExplainTest, ThePipelinesBubbleIsWarmUpAndDrain) {
   const auto plan = Report({}, {"--pp", "4"})["plans"][0];

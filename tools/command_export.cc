@@ -95,11 +95,12 @@ bool NeedsName(const Plan& plan) {
 // schedule needs its name.
 Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
   if (NeedsName(job.plan)) return job.plan;
-  Plan plan = WithPassOrders(job.plan, job.workload, job.cluster, model);
+  Plan plan = WithPassOrders(job.plan, job.workload, job.cluster, model, job.memory);
   plan.orders = OrdersToExport(plan);
   plan.placement = MapOf(plan).placement();
   plan.schedule = PipelineSchedule::kCustom;
   plan.schedule_options = {};
+  plan.schedule_options.pairs_passes = job.plan.schedule_options.pairs_passes;
   return plan;
 }
 

@@ -97,6 +97,29 @@ TEST(CommandExportTest, APlanReadAgainIsTheSameStep) {
   }
 }
 
+// Pairs hide exchanges between experts and no collectives of tensor parallelism, listed or not.
+TEST(CommandExportTest, PairedPassesReadAgainAreTheSameStep) {
+  const std::string job =
+      " --model deepseek-v2-lite --cluster h100-sxm:1x8 --tp 2 --pp 2 --ep 2 --micro-batch 1 "
+      "--global-batch 16 --seq 512 ";
+  for (const char* flags : {"--schedule 1f1b", "--vpp 2"}) {
+    const std::string schedule = job + flags + " --overlap-experts";
+    const Json named = Report("simulate --quiet" + schedule)["step_time_ms"];
+    const std::string plan = TempFile("paired.textproto");
+    Report("export plan" + schedule + " -o " + plan);
+    EXPECT_EQ(Report("simulate --quiet --model deepseek-v2-lite --cluster h100-sxm:1x8 --plan " +
+                     plan)["step_time_ms"],
+              named)
+        << flags;
+    const std::string csv = TempFile("paired.csv");
+    Report("export schedule-csv" + schedule + " -o " + csv);
+    EXPECT_EQ(
+        Report("simulate --quiet" + job + "--overlap-experts --order-file " + csv)["step_time_ms"],
+        named)
+        << flags;
+  }
+}
+
 TEST(CommandExportTest, WhatCannotBeWrittenIsRefused) {
   struct Case {
     std::string line, wants;

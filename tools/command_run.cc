@@ -7,6 +7,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -20,6 +21,7 @@
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/sample_flags.h"
+#include "tools/report/layer_state_report.h"
 #include "tools/report/run_report.h"
 #include "tools/run/collective_samples.h"
 #include "tools/run/cuda_places.h"
@@ -28,12 +30,19 @@
 #include "tools/run/run_plan.h"
 #include "tools/run/run_request.h"
 #include "tools/run/step_lines.h"
+#include "tools/run/training_flags.h"
+#include "tools/run/training_report.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
+#include "tools/verb/interrupt_catcher.h"
 #include "tools/verb/print_json.h"
 
 namespace stagecraft {
 namespace {
+
+constexpr const char* kNominalRates =
+    "the prediction takes nominal rates of this host: --cluster and --cost-model, of import "
+    "local-host, profile and fit, have measured ones";
 
 struct RunOptions {
   std::string executor = "host", output, op_samples;
@@ -104,6 +113,9 @@ void AddNotes(Flags& flags) {
       "median of the measured steps. compare sets the timeline beside one of simulate --unfold "
       "--timeline. import local-host and import local-gpu --parts 2 make files such as host.json "
       "and halves.json.");
+  flags.AddExample(
+      "run --executor host --model gpt2-tiny --cluster host.json --cost-model host.pb --pp 2 "
+      "--global-batch 8 --seq 128 --steps 200 --slow 1=0.5 --kill 1@step=70 --checkpoint-every 30");
   flags.AddNote("Executors:");
   flags.AddTerm("host",
                 "Every rank is a process; mpirun (Debian's openmpi-bin) starts them on this host, "
@@ -123,8 +135,10 @@ void Register(Flags& flags, RunOptions& options) {
       .Common();
   group
       .Add("--steps", options.steps,
-           {"<n>", "How many training steps are measured.", "1 or more",
-            "5, and more until they took 2 s"})
+           {"<n>",
+            "How many training steps are measured, or make up the run of --kill and "
+            "--checkpoint-every.",
+            "1 or more", "5, and more until they took 2 s"})
       .Common();
   group.Add("--warm-up", options.warm_up,
             {"<n>", "How many training steps to run before them without counting them.",
@@ -147,28 +161,8 @@ void Register(Flags& flags, RunOptions& options) {
   flags.AddReporting(options.json, options.request.quiet);
 }
 
-}  // namespace
-
-int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  Flags described("run", "Executes a training step of a plan on real devices and measures it.");
-  RunOptions options;
-  PlanFlags flags;
-  CostModelFlag cost_model;
-  AddNotes(described);
-  flags.SetUsualCluster([&options] { return UsualCluster(options); });
-  flags.Register(described);
-  cost_model.Register(described);
-  Register(described, options);
-  if (described.Parse(args, out)) return kExitOk;
-
-  CheckOptions(options);
-  if (options.steps) options.request.steps.measured = {*options.steps};
-  if (options.warm_up) options.request.steps.warm_up = {*options.warm_up};
-  const std::unique_ptr<CostModel> model = cost_model.Load();
-  const RunOfPlan run = options.executor == "cuda"
-                            ? RunPlanOnGpus(flags, *model, options.request, args, out, err)
-                            : RunPlanOnHost(flags, *model, options.request, err);
-  if (!run.record) return kExitOk;
+// Writes and prints what was measured.
+void Report(const RunOptions& options, const RunOfPlan& run, std::ostream& out, std::ostream& err) {
   const auto& [job, schedule] = run.lowered;
   const TimelineRecord& record = *run.record;
   RequireSound(record, "the step that ran");
@@ -178,10 +172,50 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   }
   if (!options.op_samples.empty()) WriteOpSamples(options, job, schedule, err);
   if (options.json) {
-    PrintJson(RunToJson(job, record, run.notes), out);
+    nlohmann::ordered_json report = RunToJson(job, record, run.notes);
+    AddTraining(run, &report);
+    PrintJson(report, out);
   } else {
     PrintRun(job, record, run.notes, out);
+    PrintTraining(run, out);
   }
+}
+
+}  // namespace
+
+int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  Flags described("run", "Executes a training step of a plan on real devices and measures it.");
+  RunOptions options;
+  PlanFlags flags;
+  TrainingFlags training;
+  CostModelFlag cost_model;
+  AddNotes(described);
+  flags.SetUsualCluster([&options] { return UsualCluster(options); });
+  flags.Register(described);
+  cost_model.Register(described);
+  Register(described, options);
+  training.Register(described);
+  if (described.Parse(args, out)) return kExitOk;
+
+  CheckOptions(options);
+  if (options.steps) options.request.steps.measured = {*options.steps};
+  if (options.warm_up) options.request.steps.warm_up = {*options.warm_up};
+  training.Apply(described, options.executor, options.steps, options.request);
+  std::optional<InterruptCatcher> catcher;
+  if (options.executor == "host") {
+    catcher.emplace();
+    options.request.stop = InterruptCatcher::flag();
+  }
+  const std::unique_ptr<CostModel> model = cost_model.Load();
+  RunOfPlan run = options.executor == "cuda"
+                      ? RunPlanOnGpus(flags, *model, options.request, args, out, err)
+                      : RunPlanOnHost(flags, training, *model, options.request, err);
+  if (!run.record) {
+    return catcher && InterruptCatcher::was_interrupted() ? kExitInterrupted : kExitOk;
+  }
+  if (run.predicted && !described.IsGiven("--cluster")) run.notes.emplace_back(kNominalRates);
+  for (std::string& note : SparseNotes(run.lowered.schedule)) run.notes.push_back(std::move(note));
+  Report(options, run, out, err);
   return kExitOk;
 }
 

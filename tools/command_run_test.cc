@@ -20,6 +20,7 @@
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/schedule_proto.h"
 #include "sim/schedule/timeline.h"
+#include "tools/run/rank_request.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -138,10 +139,13 @@ TEST(RunTest, TooManyProcessesAreRefusedByAll) {
   TimelineProto timeline;
   ReadProtoFile(simulated, &timeline);
   WriteFileAtomically(schedule, timeline.schedule().SerializeAsString());
-  const std::string out = TempFile("never.pb");
+  const std::string out = TempFile("never.pb"), request = TempFile("request.pb");
+  WriteFileAtomically(
+      request,
+      ToProto(RankRequest{.counts = {.warm_up = {}, .measured = {1}}}).SerializeAsString());
   std::vector<std::string> lines;
   const LaunchEnd end =
-      LaunchRanks(3, {std::getenv("STAGECRAFT_HOST_RANK"), schedule, "0", "0", "1", "0", out},
+      LaunchRanks(3, {std::getenv("STAGECRAFT_HOST_RANK"), schedule, request, out},
                   [&](const std::string& line) { lines.push_back(line); });
   EXPECT_EQ(end.exit_code, kExitBadInput);
   EXPECT_EQ(

@@ -79,6 +79,53 @@ TEST(CommandSearchTest, WritesAPlanThatSimulatesAlike) {
             report["plans"][0]["evaluation"]["step_time_ms"]);
 }
 
+// What the software of a stack takes is the same in search and simulate, to the byte, for every
+// plan that is simulated again.
+TEST(CommandSearchTest, TheBestPlanOfAStackTakesTheMemoryThatItsSimulationSays) {
+  const std::string file = testing::TempDir() + "/best_of_stack.yaml";
+  const auto best = [&](const Args& stack) {
+    Args flags = stack;
+    flags.insert(flags.end(), {"--json", "-o", file, "--zero", "3", "--pp", "1,2"});
+    const auto report = nlohmann::json::parse(Search("h100-sxm:1x4", flags).out);
+    return report["plans"][0]["evaluation"];
+  };
+  const auto plain = best({});
+  for (const Args& stack : {Args{"--stack", "fsdp"}, Args{"--stack", "megatron-deepspeed"},
+                            Args{"--stack", "ddp", "--software-date", "2023-05"}}) {
+    const auto found = best(stack);
+    Args flags = {"--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x4", "--plan", file};
+    flags.insert(flags.end(), {"--json", "--quiet"});
+    flags.insert(flags.end(), stack.begin(), stack.end());
+    std::istringstream in;
+    std::ostringstream out, err;
+    ASSERT_EQ(RunSimulate(flags, in, out, err), kExitOk);
+    const auto simulated = nlohmann::json::parse(out.str());
+    EXPECT_EQ(simulated["memory"], found["memory"]) << stack[1];
+    EXPECT_EQ(simulated["step_time_ms"], found["step_time_ms"]) << stack[1];
+    EXPECT_NE(found["memory"], plain["memory"]) << stack[1];
+    EXPECT_EQ(simulated["plan"]["stack"]["name"], stack[1]);
+  }
+}
+
+TEST(CommandSearchTest, AStackSaysWhatIsNotChosen) {
+  const auto report = nlohmann::json::parse(
+      Search("h100-sxm:1x2", {"--json", "--stack", "megatron-core", "--software-date", "2024-07"})
+          .out);
+  EXPECT_EQ(report["plans"][0]["plan"]["gradient_bytes"], 4);
+  const std::string notes = report["warnings"].dump();
+  EXPECT_NE(notes.find("memory is that of training stack megatron-core as of 2024-07, which plan "
+                       "files do not say"),
+            std::string::npos)
+      << notes;
+  EXPECT_NE(notes.find("the vocabulary is not padded; training stack megatron-core pads it to a "
+                       "multiple of 128 x the tensor-parallel degree"),
+            std::string::npos)
+      << notes;
+  EXPECT_EQ(ErrorOf("h100-sxm:1x2", {"--software-date", "2024-07"}),
+            "--software-date: got \"2024-07\", want it with --stack only");
+  EXPECT_TRUE(ErrorOf("h100-sxm:1x2", {"--stack", "megatron-cor"}).starts_with("--stack: got "));
+}
+
 TEST(CommandSearchTest, OnlyAllowedValuesAreChosen) {
   const auto report = nlohmann::json::parse(
       Search("h100-sxm:1x8", {"--json", "--tp", "2", "--pp", "2,4", "--schedule", "zb-h1,gpipe",

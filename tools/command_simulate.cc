@@ -21,7 +21,10 @@
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/flags/slow_flag.h"
+#include "tools/report/layer_state_report.h"
 #include "tools/report/network_report.h"
+#include "tools/report/slow_report.h"
 #include "tools/report/steady_report.h"
 #include "tools/report/step_report.h"
 #include "tools/trace/trace_file.h"
@@ -92,9 +95,8 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   const std::vector<Launch> launches = BindLaunches(step.schedule, step.costs);
   input.launches = launches;
   input.title = job.workload.name + " on " + job.cluster.name();
-  for (const auto& changes :
-       MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule, step.timeline,
-                      job.memory, CurveDetail::kOperators)) {
+  for (const auto& changes : MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule,
+                                            step.timeline, job.memory, CurveDetail::kOperators)) {
     TraceInput::MemoryCurve curve;
     for (const MemoryChange& change : changes) curve.push_back({change.time, change.used});
     input.memory.push_back(std::move(curve));
@@ -161,9 +163,11 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   Flags flags("simulate", "Simulates one training step of a plan on a cluster.");
   PlanFlags plan;
   NetworkFlags network;
+  SlowFlag slow;
   CostModelFlag cost_model;
   Outputs outputs;
   plan.Register(flags);
+  slow.Register(flags);
   network.Register(flags);
   cost_model.Register(flags);
   Register(flags, outputs);
@@ -172,11 +176,12 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   const auto begin = std::chrono::steady_clock::now();
   CheckOutputs(outputs);
   PlannedJob job = plan.Build();
+  slow.Apply(job);
   job.network = network.Build(job.cluster);
   const std::unique_ptr<CostModel> model = cost_model.Load();
-  const SimulatedStep step = SimulateStep(
-      job.plan, job.workload, job.cluster, *model,
-      {.unfold = outputs.unfold, .network = job.network, .framework = job.memory});
+  const SimulatedStep step =
+      SimulateStep(job.plan, job.workload, job.cluster, *model,
+                   {.unfold = outputs.unfold, .network = job.network, .framework = job.memory});
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
   for (std::string& note : cost_model.NotesOnNetworks(job.cluster)) {
     job.warnings.push_back(std::move(note));
@@ -185,11 +190,13 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
     job.warnings.push_back(std::move(warning));
   }
+  for (std::string& note : SparseNotes(step.schedule)) job.warnings.push_back(std::move(note));
   AddOffloadWarning(step, job);
   for (std::string& warning : SteadyWarnings(step)) job.warnings.push_back(std::move(warning));
   for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
     job.warnings.push_back(std::move(warning));
   }
+  for (std::string& warning : SlowWarnings(step, job)) job.warnings.push_back(std::move(warning));
   WallTime wall;
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

@@ -2,7 +2,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 
+#include "costmodel/proto_file.h"
 #include "tools/verb/command.h"
 #include "tools/verb/verb_testing.h"
 
@@ -135,6 +137,50 @@ TEST_F(CommandSimulateTest, FrozenLayersAreNamedAndCounted) {
   EXPECT_GT(report.at("parameters"), report.at("trained_parameters"));
 }
 
+// Half of 24 blocks have sparse weights, and two of them compute an eighth of the tokens.
+TEST_F(CommandSimulateTest, StatesOfLayersAreNamedAndCounted) {
+  const std::string file = Write("state.yaml",
+                                 "depth: 26\n"
+                                 "states:\n"
+                                 "  - {layers: 1-12, weight_density: 0.25, storage: CSR}\n"
+                                 "  - {layers: '14,16', token_share: 0.125}\n"
+                                 "  - {layers: 20-24, attention_density: 0.5}\n");
+  const Args states = {"--global-batch", "16", "--layer-state", file};
+  const std::string text = Text(states);
+  for (const char* line : {"          25 % of the matrices of 12 layers stored, as csr\n",
+                           "          12.5 % of the rows in 2 layers\n",
+                           "          50 % of the scores of attention in 5 layers\n",
+                           "sparse products run as dense ones"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+  EXPECT_EQ(text.find("frozen"), std::string::npos);
+  Args json = states;
+  json.push_back("--json");
+  const auto counts = nlohmann::json::parse(Text(json)).at("plan").at("layer_states");
+  EXPECT_EQ(counts.at("frozen"), 0);
+  EXPECT_EQ(counts.at("weight_density").at("layers"), 12);
+  EXPECT_EQ(counts.at("row_share").at("least"), 0.125);
+  EXPECT_EQ(counts.at("attention_density").at("most"), 0.5);
+}
+
+TEST_F(CommandSimulateTest, MasksTakeNothingOffAStep) {
+  const std::string file = Write("masked.yaml", "states: [{weight_density: 0.1}]\n");
+  const auto fingerprint = [&](Args flags) {
+    flags.insert(flags.end(), {"--global-batch", "16", "--json"});
+    const auto step = nlohmann::json::parse(Text(flags));
+    return std::pair(step.at("fingerprint"), step.at("peak_memory_gib"));
+  };
+  EXPECT_EQ(fingerprint({"--layer-state", file}), fingerprint({}));
+}
+
+TEST_F(CommandSimulateTest, FrozenLayersOfAFileAndOfTheFlagAddUp) {
+  const std::string file = Write("state.yaml", "states: [{layers: 0-11, trained: false}]\n");
+  const Args both = {"--global-batch", "16", "--layer-state", file, "--frozen", "12,head"};
+  EXPECT_NE(Text(both).find("14 of 26 layers frozen, 151154688 of 354823168 parameters trained\n"),
+            std::string::npos)
+      << Text(both);
+}
+
 // Everything but attention's arithmetic is the same.
 TEST_F(CommandSimulateTest, AnOlderAttentionIsSlower) {
   const auto arguments = [](const char* cluster, const char* attention) {
@@ -169,6 +215,54 @@ TEST_F(CommandSimulateTest, AttentionOfAPlanFileGivesWayToTheFlag) {
   const std::string any = Write("any.textproto", batch);
   EXPECT_NE(ErrorOf(RunSimulate, arguments(any, "flash3")).find("flash3 does not run on A100"),
             std::string::npos);
+}
+
+TEST_F(CommandSimulateTest, SlowPartsAreNamedAndSlowTheStep) {
+  const auto step = [&](Args slow, const char* network = "model") {
+    slow.insert(slow.end(), {"--pp", "4", "--tp", "2", "--global-batch", "16", "--json"});
+    slow.insert(slow.end(), {"--network", network});
+    return nlohmann::json::parse(Text(slow));
+  };
+  const auto usual = step({});
+  EXPECT_FALSE(usual.at("plan").contains("slow"));
+  const auto at_full_speed = step({"--slow", "node0/gpu3=1"});
+  EXPECT_EQ(at_full_speed.at("fingerprint"), usual.at("fingerprint"));
+  EXPECT_EQ(at_full_speed.at("warnings"), usual.at("warnings"));
+  const auto slow =
+      step({"--slow", "node0/gpu3=0.5", "--slow", "node0/gpu6 -> node0/nvswitch=0.1"});
+  EXPECT_GT(slow.at("step_time_ms"), usual.at("step_time_ms"));
+  EXPECT_NEAR(slow.at("mfu").get<double>() * slow.at("step_time_ms").get<double>(),
+              usual.at("mfu").get<double>() * usual.at("step_time_ms").get<double>(), 1e-6);
+  EXPECT_EQ(slow.at("plan").at("slow"),
+            nlohmann::json::parse(R"([{"part": "node0/gpu3", "speed": 0.5},
+                                      {"part": "node0/gpu6 -> node0/nvswitch", "speed": 0.1}])"));
+  EXPECT_EQ(slow.at("warnings").size(), usual.at("warnings").size());
+  EXPECT_NEAR(step({"--slow", "node0/gpu3=0.5"}, "flow").at("step_time_ms").get<double>() /
+                  step({"--slow", "node0/gpu3=0.5"}).at("step_time_ms").get<double>(),
+              1, 0.03);
+  const std::string text =
+      Text({"--slow", "node0/gpu3=0.5,node0=0.9", "--pp", "4", "--global-batch", "16"});
+  EXPECT_NE(text.find("\n          slow: node0/gpu3 at 0.5 of its speed, node0 at 0.9\n"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(CommandSimulateTest, SlowPartsThatDoNotMatterAreNoted) {
+  const std::string plan = testing::TempDir() + "two_devices.yaml";
+  WriteFileAtomically(plan,
+                      "micro_batch: 4\nglobal_batch: 16\nsequence: 1024\nprecision: BF16\n"
+                      "stages:\n  - chunks: [{first: 0, count: 26}]\n"
+                      "    replicas: [{devices: [0]}, {devices: [1]}]\n    tensor_parallel: 1\n");
+  const std::string text = Output(
+      RunSimulate, {"--model", "gpt2-medium", "--cluster", "h100-sxm:1x8", "--plan", plan, "--slow",
+                    "node0/gpu3=0.5", "--slow", "node0/gpu6 -> node0/nvswitch=0.1"});
+  EXPECT_NE(text.find("--slow of node0/gpu3 changes nothing: the plan does not use it"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("--slow of node0/gpu6 -> node0/nvswitch changes nothing: nothing that the "
+                      "plan sends is held up by it"),
+            std::string::npos)
+      << text;
 }
 
 TEST_F(CommandSimulateTest, NetworksThatNobodyMeasuredAreNamed) {

@@ -163,6 +163,9 @@ Op RandomOpOf(const KernelFamily& family, Random& random) {
                                                        : AttentionKernel::kFlash;
     return op;
   }
+  if (name == "host_sparse") {
+    return Op::Sparse(DType::kFp32, Direction::kForward, a, b, c, SizeBetween(random, 1, b * c));
+  }
   const OpKind kind = name == "norm" ? OpKind::kNorm : OpKind::kSoftmax;
   if (name == "stream" || name == "host_move") return Op::Elementwise(Bytes(a * c));
   return Op::Rowwise(kind, DType::kFp16, a, c, Bytes(4 * a * c));

@@ -28,6 +28,7 @@ std::vector<Op> Ops(const KernelFamily& family, const Device& gpu) {
            {Op::Gemm(dtype, size, size, size), Op::Gemm(dtype, size, 64, 64, 8),
             Op::Attention(dtype, Direction::kForward, 16, size, size, 128, true),
             Op::Attention(dtype, Direction::kBackward, 16, size, size, 128, true),
+            Op::Sparse(dtype, Direction::kForward, size, 64, 64, 400),
             Op::Elementwise(Bytes(4 * size)),
             Op::Rowwise(OpKind::kNorm, dtype, size, size, Bytes(4 * size * size)),
             Op::Rowwise(OpKind::kSoftmax, dtype, size, size, Bytes(4 * size * size))}) {

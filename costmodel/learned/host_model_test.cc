@@ -67,6 +67,10 @@ TEST(HostModelTest, HostsHaveFamiliesOfTheirOwn) {
   const Op attention = Op::Attention(DType::kFp32, Direction::kForward, 1, 8, 8, 8, false);
   EXPECT_NE(FamilyOf(attention, Processor()), nullptr);
   EXPECT_EQ(FamilyOf(attention, gpu), nullptr);
+  const Op sparse = Op::Sparse(DType::kFp32, Direction::kForward, 8, 8, 8, 9);
+  ASSERT_NE(FamilyOf(sparse, Processor()), nullptr);
+  EXPECT_STREQ(FamilyOf(sparse, Processor())->name(), "host_sparse");
+  EXPECT_EQ(FamilyOf(sparse, gpu), nullptr);
   for (size_t f = 0; f < KernelFamilies().size(); ++f) EXPECT_EQ(IndexOf(*KernelFamilies()[f]), f);
 }
 
@@ -84,6 +88,49 @@ TEST(HostModelTest, ItsSamplesTeachAndTheModelSurvivesTheFile) {
     sum += std::abs(std::log(estimate.time.seconds() / TimeOf(op).seconds()));
   }
   EXPECT_LT(sum / kOps, 0.05);
+}
+
+// From the entries at 5 GFLOP/s, their gradients at 3.
+Duration SparseTime(const Op& op) {
+  const double rate = op.direction == Direction::kForward ? 5e9 : 3e9;
+  return 1_us + Duration::Seconds(op.Flops().count() / rate);
+}
+
+TEST(HostModelTest, SparseProductsAreLearnedInBothDirections) {
+  const auto device = std::make_shared<const Device>(Processor());
+  Random random(3);
+  const auto draw = [&] {
+    const auto side = [&] { return std::llround(std::exp2(5 + 5 * random.Uniform())); };
+    const int64_t m = side();
+    const int64_t n = side();
+    const int64_t k = side();
+    const double density = 0.02 + 0.4 * random.Uniform();
+    const auto entries = static_cast<int64_t>(density * static_cast<double>(n * k));
+    const bool is_forward = random.Uniform() < 0.5;
+    Op op = Op::Sparse(DType::kBf16, is_forward ? Direction::kForward : Direction::kBackward, m, n,
+                       k, entries);
+    op.product = SparseProduct::kFromEntries;
+    return op;
+  };
+  std::vector<Sample> samples;
+  for (int i = 0; i < 400; ++i) {
+    Sample sample;
+    sample.op = draw();
+    sample.gpu = "host";
+    sample.time = SparseTime(sample.op);
+    sample.device = device;
+    samples.push_back(sample);
+  }
+  const LearnedModel model = LearnedModel::Fit(samples);
+  double sum = 0;
+  constexpr int kOps = 100;
+  for (int i = 0; i < kOps; ++i) {
+    const Op op = draw();
+    const Estimate estimate = model.Predict({&op, 1}, Processor())[0];
+    EXPECT_NE(estimate.basis, Basis::kAnalytical);
+    sum += std::abs(std::log(estimate.time.seconds() / SparseTime(op).seconds()));
+  }
+  EXPECT_LT(sum / kOps, 0.1);
 }
 
 // The samples have sides of 16 to 1024.

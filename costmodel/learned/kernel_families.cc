@@ -24,7 +24,8 @@ std::span<const KernelFamily* const> KernelFamilies() {
                                                  &SoftmaxFamily(),
                                                  &HostProductFamily(),
                                                  &HostAttentionFamily(),
-                                                 &HostMoveFamily()};
+                                                 &HostMoveFamily(),
+                                                 &HostSparseFamily()};
   return families;
 }
 

@@ -16,6 +16,7 @@
 #include "costmodel/learned/kernel_families.h"
 #include "costmodel/learned/training_rows.h"
 #include "costmodel/proto_file.h"
+#include "costmodel/sparse_product.h"
 #include "data/embedded.h"
 
 namespace stagecraft {
@@ -102,12 +103,14 @@ LearnedModel LearnedModel::WithoutMeasured() const {
 }
 
 std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Device& device) const {
-  std::vector<Estimate> estimates = PredictUnmeasured(ops, device);
-  measured_.Correct(
-      ops, device,
-      [this](std::span<const Op> some, const Device& at) { return PredictUnmeasured(some, at); },
-      &estimates);
-  return estimates;
+  return PriceWithSparse(ops, [&](std::span<const Op> priced) {
+    std::vector<Estimate> estimates = PredictUnmeasured(priced, device);
+    measured_.Correct(
+        priced, device,
+        [this](std::span<const Op> some, const Device& at) { return PredictUnmeasured(some, at); },
+        &estimates);
+    return estimates;
+  });
 }
 
 std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,

@@ -65,7 +65,7 @@ OpKernel Rows(const Op& op, Phase phase) {
 }  // namespace
 
 OpKernel KernelOf(const Op& op, Phase phase, uint8_t flags) {
-  CHECK(!IsCollective(op.kind));
+  CHECK(!IsCollective(op.kind) && op.kind != OpKind::kSparse);
   switch (op.kind) {
     case OpKind::kGemm:
     case OpKind::kConvolution:

@@ -26,7 +26,7 @@ struct OpKernel {
   Duration spin;  // of all launches; for kSpin only
 };
 
-// Returns the kernel of an op, which must not be a collective. GEMMs have the layout of their pass:
+// Returns the kernel of an op, which must be neither a collective nor a sparse product. GEMMs have the layout of their pass:
 // `flags` of the op (StepFlags) mark weight gradients. Convolutions are GEMMs of their sizes, and
 // 8-bit GEMMs have the only layout that exists. Ops that only move bytes become kernels that move
 // as many: norms and softmax in rows of their width, Adam's states, and sums of two tensors for all

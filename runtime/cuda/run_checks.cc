@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "costmodel/check.h"
+#include "costmodel/op.h"
 
 namespace stagecraft {
 namespace {
@@ -35,6 +36,10 @@ void CheckCudaRun(const CudaRunRequest& request) {
   const int processes = request.process.size;
   if (ranks == 0 || request.schedule->task_count() == 0) {
     throw InputError("run: got a schedule without tasks, want one that ranks execute");
+  }
+  for (const Op& op : request.schedule->distinct_ops()) {
+    if (op.kind != OpKind::kSparse) continue;
+    throw InputError("run: got a sparse product, want dense ones: GPUs run no others here");
   }
   if (request.places.size() != ranks) {
     throw InputError(

@@ -4,7 +4,9 @@
 
 #include <string>
 
+#include "costmodel/device.h"
 #include "costmodel/error_of.h"
+#include "costmodel/op.h"
 
 namespace stagecraft {
 namespace {
@@ -62,6 +64,16 @@ TEST(RunChecksTest, ProcessesAreAsManyAsRanks) {
   request.places.pop_back();
   EXPECT_EQ(ErrorOfRun(request),
             "run: got places for 1 ranks, want 2, one for each rank of the plan");
+}
+
+TEST(RunChecksTest, SparseProductsAreRefused) {
+  Schedule::Builder builder;
+  builder.AddRank({.device = 0, .stage = 0, .replica = 0});
+  builder.Add(builder.AddLane({0, LaneKind::kCompute}));
+  builder.AddOp(Op::Sparse(DType::kBf16, Direction::kForward, 8, 8, 8, 4));
+  const Schedule schedule = builder.Build();
+  EXPECT_EQ(ErrorOfRun({.schedule = &schedule, .places = {{0, 0}}, .process = {}}),
+            "run: got a sparse product, want dense ones: GPUs run no others here");
 }
 
 TEST(RunChecksTest, AnEmptyScheduleIsRefused) {

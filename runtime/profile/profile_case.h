@@ -26,7 +26,8 @@ inline constexpr std::string_view kLinearInputGradient = "linear_input_gradient"
 // The transpose of (k,m) by (k,n).
 inline constexpr std::string_view kLinearWeightGradient = "linear_weight_gradient";
 inline constexpr std::string_view kAttention = "attention";
-inline constexpr std::string_view kMove = "move";  // on a host: everything that moves bytes
+inline constexpr std::string_view kSparse = "sparse";  // on a host: both directions, from entries
+inline constexpr std::string_view kMove = "move";      // on a host: everything that moves bytes
 inline constexpr std::string_view kHostToDevice = "host_to_device";
 inline constexpr std::string_view kDeviceToHost = "device_to_host";
 

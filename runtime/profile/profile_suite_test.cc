@@ -212,6 +212,7 @@ TEST(ProfileSuiteTest, AHostHasCasesOfItsOwn) {
   const int moves = counts[OpKind::kNorm] + counts[OpKind::kSoftmax] +
                     counts[OpKind::kElementwise] + counts[OpKind::kOptimizer];
   EXPECT_GE(moves, kEnough);
+  EXPECT_GE(counts[OpKind::kSparse], kEnough);
   int wide = 0;
   for (const ProfileCase& one : quick) {
     EXPECT_FALSE(IsCollective(one.op.kind));

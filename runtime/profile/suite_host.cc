@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "runtime/profile/sobol.h"
 #include "runtime/profile/suite_parts.h"
@@ -18,6 +19,7 @@ constexpr DType kFormat = DType::kFp32;
 constexpr double kMostRows = 12, kLeastSide = 4, kMostSide = 12;
 constexpr double kMostWide = 16, kMostBesideWide = 10;
 constexpr int kQuickProducts = 300, kFullProducts = 1000;
+constexpr int kQuickSparse = 200, kFullSparse = 500;
 constexpr int kTries = 4;
 constexpr uint32_t kShareOfWide = 3;  // one GEMM in this many is wide
 
@@ -78,6 +80,29 @@ void AddHeads(SuiteBuilder& suite) {
   }
 }
 
+// Adds sparse products of sizes that fill the space, at a few densities.
+void AddSparse(SuiteBuilder& suite) {
+  constexpr double kLeastSparseSide = 6;
+  constexpr double kMostSparseFlops = 1e9;  // about 0.1 s on one CPU core
+  int left = suite.is_full() ? kFullSparse : kQuickSparse;
+  const auto most = static_cast<uint32_t>(kTries * left);
+  for (uint32_t index = 1; left > 0 && index <= most; ++index) {
+    const std::array<double, kSobolDimensions> at = SobolPoint(index);
+    const auto side = [&](double place) {
+      return SizeAt(kLeastSparseSide + place * (kMostSide - kLeastSparseSide));
+    };
+    constexpr double kDensities[] = {0.02, 0.05, 0.1, 0.2, 0.4};
+    const double density = kDensities[index / 2 % std::size(kDensities)];
+    const int64_t outputs = side(at[1]), inputs = side(at[2]);
+    const auto entries =
+        std::llround(density * static_cast<double>(outputs) * static_cast<double>(inputs));
+    const Direction direction = index % 2 == 0 ? Direction::kForward : Direction::kBackward;
+    Op op = Op::Sparse(kFormat, direction, SizeAt(at[0] * kMostRows), outputs, inputs, entries);
+    op.product = SparseProduct::kFromEntries;
+    if (op.Flops().count() <= kMostSparseFlops && suite.Add(op, kSparse)) --left;
+  }
+}
+
 // Adds moves of 1 KiB to 64 MiB.
 void AddMoves(SuiteBuilder& suite) {
   const int per_octave = suite.is_full() ? 4 : 2;
@@ -101,6 +126,7 @@ void AddHostOps(SuiteBuilder& suite) {
   for (const NetworkShape& network : suite.options().networks) AddLinears(suite, network);
   AddHeads(suite);
   AddMoves(suite);
+  AddSparse(suite);
 }
 
 }  // namespace stagecraft

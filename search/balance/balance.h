@@ -1,5 +1,5 @@
-// DecideBalance(): whether and how to divide the layers of a running pipeline anew. For whoever
-// decides at the end of a training step.
+// DecideBalance(): whether and how to divide the layers of a running pipeline anew. It is for
+// whoever decides at the end of a training step.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 namespace stagecraft {
 
 enum class Balancer {
-  kNone,       // the division stays as it is
-  kPartition,  // PartitionLayers(): the best division, found where all loads are known
-  kDiffusion   // Diffuse(): stages talk to their neighbours only
+  kNone,       // The division stays as it is.
+  kPartition,  // PartitionLayers() finds the best division where all loads are known.
+  kDiffusion   // Diffuse() lets stages talk to their neighbours only.
 };
 
 // Returns "none", "partition" or "diffusion".
@@ -25,16 +25,16 @@ std::optional<Balancer> BalancerNamed(std::string_view name);
 
 struct BalanceRequest {
   Balancer balancer = Balancer::kPartition;
-  BalanceProblem problem;  // with loads as they are known: by parameters, measured, or true
+  BalanceProblem problem;  // Its loads are as they are known: parameters, measured, or true.
   Division present;
 };
 
 struct BalanceDecision {
-  std::optional<Division> division;  // the new one; no value: nothing moves
-  std::string reason;                // one sentence: why it moves, or why not
-  double present_load = 0;           // of the slowest stage, by the request's loads
-  double new_load = 0;               // likewise; equal to present_load if nothing moves
-  int64_t rounds = 0;                // of messages between neighbours: kDiffusion only
+  std::optional<Division> division;  // The new one; it has no value if nothing moves.
+  std::string reason;                // It says in a sentence why layers move, or why not.
+  double present_load = 0;           // The slowest stage's, by the loads of the request.
+  double new_load = 0;               // The same after the move; present_load if nothing moves.
+  int64_t rounds = 0;  // The rounds of messages between neighbours; 0 but for kDiffusion.
   int64_t messages = 0;
 };
 

@@ -14,11 +14,12 @@ using Division = std::vector<int>;
 // BalanceProblem describes layers and stages. A load is a time (in seconds, for one micro-batch) or
 // a number of parameters: only ratios of loads matter.
 struct BalanceProblem {
-  std::vector<double> loads;  // by layer, >= 0
-  // By stage, > 0: 1 if its layers take what their loads say, 0.5 if it has half that speed.
+  std::vector<double> loads;  // The load of each layer, >= 0.
+  // The speed of each stage, > 0: 1 if its layers take what their loads say, 0.5 if it has half
+  // that speed.
   std::vector<double> speeds;
-  // By layer, >= 0, and by stage, the most that its layers may hold. Both empty: memory does not
-  // matter.
+  // What each layer holds, >= 0, and the most that the layers of each stage may hold. Memory does
+  // not matter if both are empty.
   std::vector<Bytes> layer_memory = {};
   std::vector<Bytes> stage_limits = {};
 
@@ -29,7 +30,7 @@ struct BalanceProblem {
 // Throws InputError with one sentence unless there is a stage, each stage can have a layer, and
 // all numbers are finite and in their ranges.
 void CheckBalanceProblem(const BalanceProblem& problem);
-// The same for a division of the problem's layers.
+// Throws InputError with one sentence unless the division is one of the problem's layers.
 void CheckDivision(const BalanceProblem& problem, const Division& division);
 
 // BalanceSums answers in O(1) what a stage takes and holds. The problem must outlive it.
@@ -38,7 +39,7 @@ class BalanceSums {
   explicit BalanceSums(const BalanceProblem& problem);
 
   // Returns what layers [begin, end) take on a stage: the sum of their loads, divided by the
-  // stage's speed. Never less for more layers, rounding included.
+  // stage's speed. It is never less for more layers, rounding included.
   double Time(int stage, int begin, int end) const {
     return (loads_[end] - loads_[begin]) / problem_.speeds[stage];
   }
@@ -52,8 +53,8 @@ class BalanceSums {
 
  private:
   const BalanceProblem& problem_;
-  std::vector<double> loads_;   // of the layers before each layer
-  std::vector<int64_t> bytes_;  // likewise; empty if memory does not matter
+  std::vector<double> loads_;   // The sum of the layers before each layer.
+  std::vector<int64_t> bytes_;  // The same of memory; empty if that does not matter.
 };
 
 // Returns the time (or parameters, per speed) of each stage.

@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-// Speeds 1 and 0.5: [1 2 | 3].
+// The speeds are 1 and 0.5: [1 2 | 3].
 TEST(BalanceProblemTest, AStageTakesTheSumOfItsLoadsDividedByItsSpeed) {
   const BalanceProblem problem{.loads = {1, 2, 3}, .speeds = {1, 0.5}};
   EXPECT_EQ(StageLoads(problem, {2, 1}), (std::vector<double>{3, 6}));

@@ -19,7 +19,7 @@ BalanceDecision Decide(Balancer balancer, const BalanceProblem& problem) {
   return DecideBalance({balancer, problem, UniformDivision(problem.layers(), problem.stages())});
 }
 
-// [3 3 | 1 1] to [3 | 3 1 1]
+// The change is from [3 3 | 1 1] to [3 | 3 1 1].
 TEST(BalanceTest, MovesALayerIfTheSlowestStageGains) {
   const BalanceProblem problem{.loads = {3, 3, 1, 1}, .speeds = {1, 1}};
   for (const Balancer balancer : kBoth) {
@@ -77,7 +77,7 @@ TEST(BalanceTest, AChangeIsWorthItsCostOnlyIfItLastsLongEnough) {
   EXPECT_FALSE(WorthIt(0_ms, 1000000, 0_ms));
 }
 
-// 12.5 % of the tokens in every other of 24 blocks. Of 12 full blocks on 8 stages, two are on one
+// Every other of 24 blocks sees 12.5 % of the tokens. Of 12 full blocks on 8 stages, two are on one
 // stage, with a light one between them: 2.125, as it is.
 TEST(BalanceOracleTest, MixtureOfDepthsIsBalancedAsItIs) {
   BalanceProblem problem;

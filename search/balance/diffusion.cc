@@ -75,11 +75,12 @@ class DrawnDelivery {
   }
 
  private:
-  using Slots = std::array<std::optional<ActorMessage>, 2>;  // from the left, from the right
+  using Slots =
+      std::array<std::optional<ActorMessage>, 2>;  // They come from the left and from the right.
   // The messages of this round and, from a neighbour that is ahead, of the next.
   struct Mailbox {
     int64_t round = 0;
-    std::array<Slots, 2> slots;  // of even rounds, of odd rounds
+    std::array<Slots, 2> slots;  // Those of even and of odd rounds.
   };
   struct Envelope {
     size_t to;

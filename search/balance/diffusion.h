@@ -10,8 +10,8 @@
 namespace stagecraft {
 
 struct DiffusionOptions {
-  // If set, each message arrives only when a draw picks it from all that are under way. Changes
-  // nothing about the result.
+  // If set, each message arrives only when a draw picks it from all that are under way. This
+  // changes nothing about the result.
   std::optional<uint64_t> delivery_seed = {};
   // With more stages than these, all of the same speed, the flows are not computed by actors but by
   // FlowOnPath(): the rounds of diffusion grow with the square of the stages.
@@ -20,16 +20,16 @@ struct DiffusionOptions {
 
 struct DiffusionResult {
   Division division;
-  int64_t flow_rounds = 0;  // of diffusion, until the loads were level
-  int64_t rounds = 0;       // in all phases; each takes as long as a message to a neighbour
+  int64_t flow_rounds = 0;  // The rounds of diffusion until the loads were level.
+  int64_t rounds = 0;  // The rounds of all phases; each takes as long as a message to a neighbour.
   int64_t messages = 0;
-  bool has_settled = true;  // false: the loads were not level after kMostFlowRounds
+  bool has_settled = true;  // The loads were level within kMostFlowRounds.
 };
 
 // Returns the division that DiffusionActors agree on, one for each stage, which begin with the
 // present division; `rounds` and `messages` include those with which they learn what they need and
-// that they are done. A pure function of the problem and the present division. Throws InputError as
-// CheckBalanceProblem() and CheckDivision() do.
+// that they are done. The result depends on nothing but the problem and the present division.
+// Throws InputError as CheckBalanceProblem() and CheckDivision() do.
 //
 // If has_settled and no stage's memory was in the way, no stage takes more than 1.001 times
 // FluidLoad() plus the largest load divided by the least speed: flows are level to 0.1 %, each

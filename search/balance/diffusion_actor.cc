@@ -12,8 +12,8 @@ double Flow(double load, double speed, double next_load, double next_speed) {
   return std::min(speed, next_speed) / 3 * (load / speed - next_load / next_speed);
 }
 
-constexpr double kTolerance = 0.001;  // of the average
-constexpr double kLeastGain = 1e-9;   // above the rounding of sums
+constexpr double kTolerance = 0.001;  // The share of the average.
+constexpr double kLeastGain = 1e-9;   // It is above the rounding of sums.
 
 }  // namespace
 

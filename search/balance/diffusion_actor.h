@@ -10,11 +10,11 @@ namespace stagecraft {
 
 // What an actor knows of a layer.
 struct ActorLayer {
-  double load = 0;    // as in BalanceProblem
-  int64_t bytes = 0;  // held by the stage that has it
+  double load = 0;    // The load, as in BalanceProblem.
+  int64_t bytes = 0;  // What the stage that has it holds for it.
 };
 
-// Sums over neighbouring stages, or of one.
+// The sums over neighbouring stages, or of one.
 struct StageSums {
   double load = 0;
   double speed = 0;
@@ -24,14 +24,14 @@ struct StageSums {
 
 // What an actor tells a neighbour in a round.
 struct ActorMessage {
-  // Of the sender; but in kSum, to the right, of all stages up to the sender, and to the left, of
-  // all stages. No stages: not yet known.
+  // These are the sender's; but in kSum, to the right, those of all stages up to the sender, and to
+  // the left, those of all stages. They have no stages while they are not known.
   StageSums sums;
-  int layers = 0;        // of the sender
-  int calm = 0;          // for how many rounds the sender has heard of nothing that happened
-  ActorLayer edge;       // the layer nearest to the receiver
-  double next_load = 0;  // of the layer nearest to the receiver whose load is not 0
-  int64_t room = 0;      // bytes that the sender could take
+  int layers = 0;        // The number of layers of the sender.
+  int calm = 0;          // For so many rounds the sender has heard of nothing that happened.
+  ActorLayer edge;       // The layer nearest to the receiver.
+  double next_load = 0;  // The load nearest to the receiver that is not 0.
+  int64_t room = 0;      // The bytes that the sender could take.
 };
 
 enum class ActorPhase { kSum, kFlow, kPlace, kExchange, kDone };
@@ -65,12 +65,13 @@ class DiffusionActor {
   DiffusionActor(bool has_left, bool has_right, double speed, int64_t limit_bytes,
                  std::deque<ActorLayer> layers);
 
-  // Begins with kPlace, for flows that are known.
+  // Lets it begin with kPlace, for flows that are known.
   void StartPlacing(int stage, int stages, double flow_from_left, double flow_to_right);
 
   ActorPhase phase() const { return phase_; }
   int layers() const { return static_cast<int>(layers_.size()); }
-  // Rounds of diffusion until every stage was calm, and whether that was so before kMostFlowRounds.
+  // Return after how many rounds of diffusion every stage was calm, and whether that was before
+  // kMostFlowRounds.
   int64_t flow_rounds() const { return flow_rounds_; }
   bool has_settled() const { return has_settled_; }
 
@@ -95,7 +96,7 @@ class DiffusionActor {
   struct Side {
     double load, speed;
     double next_load;
-    int64_t room, bytes;  // bytes of the layer at the boundary
+    int64_t room, bytes;  // The layer at the boundary has so many bytes.
     int layers;
   };
 
@@ -117,20 +118,20 @@ class DiffusionActor {
   const double speed_;
   const int64_t limit_bytes_;
   std::deque<ActorLayer> layers_;
-  double load_ = 0;  // in kFlow, what it would be if loads could flow
+  double load_ = 0;  // What it would be if loads could flow, in kFlow.
   int64_t bytes_ = 0;
-  double next_left_ = 0, next_right_ = 0;  // next_load of either message
+  double next_left_ = 0, next_right_ = 0;  // The next_load of either message.
 
   ActorPhase phase_ = ActorPhase::kSum;
-  int64_t round_ = 0;  // of the phase
+  int64_t round_ = 0;  // The round of the phase.
   int calm_ = 0;
-  bool was_calm_ = false;   // in the last round
-  bool was_still_ = false;  // no layer crossed in the last round
+  bool was_calm_ = false;   // It was calm in the last round.
+  bool was_still_ = false;  // No layer crossed in the last round.
   int stage_ = 0;
-  StageSums before_;  // of the stages up to this one; no stages: not yet known
-  StageSums all_;     // likewise
+  StageSums before_;  // The stages up to this one; it has no stages while that is not known.
+  StageSums all_;     // All stages, in the same way.
   double most_flow_ = 0;
-  double flow_from_left_ = 0, flow_to_right_ = 0;  // in all, less the layers that crossed
+  double flow_from_left_ = 0, flow_to_right_ = 0;  // The whole flows, less the layers that crossed.
   int64_t flow_rounds_ = 0;
   bool has_settled_ = true;
 };

@@ -1,4 +1,5 @@
-// Balance problems drawn for tests and benchmarks, and their best divisions found in another way.
+// DrawLoads() and its like: balance problems drawn for tests and benchmarks, and their best
+// divisions found in another way.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace stagecraft {
 enum class LoadKind { kFrozen, kPruned, kEarlyExit, kRandom };
 inline constexpr int kLoadKinds = 4;
 
-// Layers are at first equal. kFrozen: a prefix takes its forward pass only, a third of a trained
+// Layers are equal at first. kFrozen: a prefix takes its forward pass only, a third of a trained
 // layer. kPruned: a global magnitude threshold over weights of unlike deviations. kEarlyExit: the
 // tokens that survive grow fewer from layer to layer. kRandom: uniform in [0, 1).
 inline std::vector<double> DrawLoads(LoadKind kind, int layers, Random& random) {
@@ -67,7 +68,8 @@ inline void SlowSome(BalanceProblem& problem, Random& random) {
 // programming over all of them; infinite if none fits. Shares nothing with the solvers.
 inline double LeastSlowest(const BalanceProblem& problem) {
   const double never = std::numeric_limits<double>::infinity();
-  std::vector<double> least(problem.layers() + 1, never);  // by end of the stages so far
+  std::vector<double> least(problem.layers() + 1,
+                            never);  // It is indexed by the end of the stages so far.
   least[0] = 0;
   for (int stage = 0; stage < problem.stages(); ++stage) {
     std::vector<double> next(problem.layers() + 1, never);
@@ -87,13 +89,6 @@ inline double LeastSlowest(const BalanceProblem& problem) {
     least = next;
   }
   return least.back();
-}
-
-// Returns the value at rank ceil(share * size), counted from 1.
-inline double NearestRank(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
-  return values[std::max<size_t>(rank, 1) - 1];
 }
 
 }  // namespace stagecraft

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-// Layers first, first + 1, …, last.
+// The layers first, first + 1, …, last.
 struct Span {
   int first = 0;
   int last = 0;
@@ -49,7 +49,7 @@ class Divider {
   // Returns the least limit above the last one for which CanMeet() can differ.
   double next() const { return next_; }
 
-  // Returns a division that meets the limit. To be called after CanMeet().
+  // Returns a division that meets the limit. Precondition: CanMeet() has returned true.
   Division Choose() const {
     Division division;
     int begin = 0;
@@ -166,12 +166,12 @@ class Divider {
   const BalanceSums sums_;
   const int layers_;
   const int stages_;
-  double largest_ = 0;  // load of a layer
+  double largest_ = 0;  // The largest load of a layer.
   Bytes fullest_;
-  std::vector<int> ends_;  // by stage, as they are preferred
+  std::vector<int> ends_;  // The preferred end of each stage.
   double limit_ = 0;
   double next_ = 0;
-  std::vector<std::vector<Span>> begins_;  // by stage: with which layers it can begin
+  std::vector<std::vector<Span>> begins_;  // The layers with which each stage can begin.
 };
 
 void Check(const BalanceProblem& problem, const Division& preferred) {

@@ -8,10 +8,10 @@
 namespace stagecraft {
 
 // Returns a division that fits memory and whose slowest stage takes the least time of all that do;
-// no value if none fits. Exact: the time is the least of those that BalanceSums::Time() gives.
-// Among divisions of equally fast slowest stages, each stage in order ends as near as it can to
-// where it ends in `preferred` (so that few layers move), or, if that is empty, to where it would
-// end if layers could be cut anywhere. Throws InputError as CheckBalanceProblem() and
+// no value if none fits. It is exact: the time is the least of those that BalanceSums::Time()
+// gives. Among divisions of equally fast slowest stages, each stage in order ends as near as it can
+// to where it ends in `preferred` (so that few layers move), or, if that is empty, to where it
+// would end if layers could be cut anywhere. Throws InputError as CheckBalanceProblem() and
 // CheckDivision() do.
 //
 // Each probe of a limit finds, from the last stage to the first, at which layers the stages from
@@ -24,7 +24,7 @@ std::optional<Division> PartitionLayers(const BalanceProblem& problem,
                                         const Division& preferred = {});
 
 // Returns a division that fits memory and of which no stage takes longer than `limit`, chosen in
-// the same way; no value if there is none. One probe.
+// the same way; no value if there is none. Takes one probe.
 std::optional<Division> DivideWithin(const BalanceProblem& problem, double limit,
                                      const Division& preferred = {});
 

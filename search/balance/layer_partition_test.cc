@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-// [1 3 2 | 5]
+// The best division is [1 3 2 | 5].
 TEST(LayerPartitionTest, TheSlowestOfTwoStagesIsAsFastAsPossible) {
   const BalanceProblem problem{.loads = {1, 3, 2, 5}, .speeds = {1, 1}};
   EXPECT_EQ(PartitionLayers(problem), (Division{3, 1}));
@@ -81,7 +81,7 @@ TEST(LayerPartitionTest, IsOptimalOnAThousandInstances) {
   }
 }
 
-// Small whole loads, often 0, with unequal speeds and tight memory.
+// Loads are small whole numbers, often 0, speeds are unequal and memory is tight.
 BalanceProblem DrawTight(int seed) {
   Random random(seed);
   const auto layers = static_cast<int>(random.Integer(1, 9));

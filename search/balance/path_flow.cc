@@ -21,16 +21,16 @@ class CosineSeries {
       sines_[i] = std::sin(std::numbers::pi * static_cast<double>(i) / (2.0 * count_));
     }
     for (int64_t k = 1; k < count_; ++k) {
-      double sum = 0;  // of loads[j] cos(pi k (j + 1/2) / N)
+      double sum = 0;  // The sum of loads[j] cos(pi k (j + 1/2) / N).
       for (int64_t j = 0; j < count_; ++j) sum += loads[j] * Sine(k * (2 * j + 1) + count_);
-      const double half = Sine(k);  // sin(pi k / 2N)
+      const double half = Sine(k);  // It is sin(pi k / 2N).
       terms_.push_back({2.0 / count_ * sum, 1 - 4.0 / 3 * half * half, half});
     }
   }
 
   // Returns whether nothing above the limit flows after so many rounds.
   bool IsCalm(int64_t rounds, double limit) const {
-    std::vector<std::pair<int64_t, double>> kept;  // k, amplitude
+    std::vector<std::pair<int64_t, double>> kept;  // Each k, with its amplitude.
     for (int64_t k = 1; k < count_; ++k) {
       const Term& term = terms_[k - 1];
       const double amplitude = term.load * Power(term, rounds) * 2 * term.half / 3;
@@ -57,9 +57,9 @@ class CosineSeries {
 
  private:
   struct Term {
-    double load;        // amplitude of the cosine at first
-    double eigenvalue;  // by which it falls each round
-    double half;        // sin(pi k / 2N)
+    double load;        // The amplitude of the cosine at first.
+    double eigenvalue;  // The factor by which it falls each round.
+    double half;        // It is sin(pi k / 2N).
   };
 
   static double Power(const Term& term, int64_t rounds) {
@@ -70,7 +70,7 @@ class CosineSeries {
 
   const int64_t count_;
   std::vector<double> sines_;
-  std::vector<Term> terms_;  // of k = 1, 2, …
+  std::vector<Term> terms_;  // The terms of k = 1, 2, …
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kRounding = 1e-9;  // above that of sums
+constexpr double kRounding = 1e-9;  // It is above that of sums.
 
 // Returns the stages in the order in which they are kept.
 std::vector<int> OrderOfKeeping(const BalanceProblem& problem) {

@@ -27,8 +27,9 @@ bool PlanTrials::Fits(double score) { return score < kUnfit; }
 
 std::optional<RankedPlan> PlanTrials::Try(const PlanDraft& draft) {
   try {
-    return findings_.ranker().Rank(
-        WithPassOrders(maker_.Make(draft), problem_.workload, problem_.cluster, problem_.model));
+    return findings_.ranker().Rank(WithPassOrders(maker_.Make(draft), problem_.workload,
+                                                  problem_.cluster, problem_.model,
+                                                  problem_.framework));
   } catch (const InputError&) {
     return std::nullopt;
   }

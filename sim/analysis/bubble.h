@@ -36,7 +36,7 @@ const char* Name(IdleCause cause);
 struct RankTime {
   int32_t rank = -1;
   Duration compute;  // of passes
-  // Exposed collectives inside of passes, and exchanges between experts beside passes.
+  // These are exposed: collectives inside of passes, and exchanges between experts beside passes.
   Duration tensor, context, expert;
   Duration optimizer;
   std::array<Duration, kIdleCauseCount> idle{};  // by cause

@@ -21,6 +21,7 @@ double FrameworkSpread(OpKind kind) {
     case OpKind::kElementwise:
     case OpKind::kNorm:
     case OpKind::kSoftmax:
+    case OpKind::kSparse:
     case OpKind::kOptimizer:
       return 0.25;
     default:

@@ -66,7 +66,21 @@ Cluster Cluster::WithNetwork(NetworkKind kind, const std::string& place) const {
     group.type.nic.network = kind;
     group.type.nic.latency = UsualLatency(kind);
   }
-  return Cluster(name_, std::move(groups), {}, place, interconnect(), shared_memories_);
+  return Cluster(name_, std::move(groups), {}, place, interconnect(), shared_memories_)
+      .WithSlowParts(slow_);
+}
+
+Cluster Cluster::WithSlowParts(SlowParts parts) const {
+  Cluster slowed = *this;
+  slowed.slow_ = std::move(parts);
+  return slowed;
+}
+
+double Cluster::RateOf(int part, const std::vector<std::pair<int, double>>& rates) {
+  const auto found = std::lower_bound(
+      rates.begin(), rates.end(), part,
+      [](const std::pair<int, double>& entry, int sought) { return entry.first < sought; });
+  return found != rates.end() && found->first == part ? found->second : 1;
 }
 
 void Cluster::CheckGroups(const std::string& place) const {
@@ -212,7 +226,8 @@ Route Cluster::GeneratedRoute(int from, int to, int flow) const {
 
 int64_t Cluster::PairClass(int from, int to) const {
   const int64_t devices = device_count();
-  if (has_explicit_links_ || !IsSingleSwitch(interconnect_->spec())) return from * devices + to;
+  const bool are_alike = !has_explicit_links_ && slow_.links.empty();
+  if (!are_alike || !IsSingleSwitch(interconnect_->spec())) return from * devices + to;
   // The class of a pair: each end's place in its node and the kind of that node, and what lies
   // between.
   const DevicePlace start = places_[from];

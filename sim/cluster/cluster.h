@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/device.h"
@@ -12,6 +13,7 @@
 #include "sim/cluster/node_type.h"
 #include "sim/cluster/node_wiring.h"
 #include "sim/cluster/route.h"
+#include "sim/cluster/slow_parts.h"
 #include "sim/cluster/topology/interconnect.h"
 
 namespace stagecraft {
@@ -64,6 +66,14 @@ class Cluster {
   // every link is given explicitly.
   Cluster WithNetwork(NetworkKind kind, const std::string& place) const;
 
+  // Returns the same cluster with these parts slow, and no others. Everything else is as before:
+  // devices, links and routes, and with them what a plan, a memory or a peak is measured against.
+  Cluster WithSlowParts(SlowParts parts) const;
+  const SlowParts& slow_parts() const { return slow_; }
+  // The share of its speed at which a device computes, and that of its bandwidth which a link has.
+  double speed(int device) const { return RateOf(device, slow_.devices); }
+  double link_rate(int link) const { return RateOf(link, slow_.links); }
+
   const std::string& name() const { return name_; }
   int device_count() const { return static_cast<int>(places_.size()); }
   int node_count() const { return static_cast<int>(node_type_.size()); }
@@ -101,6 +111,9 @@ class Cluster {
   // A link by its index, without building the graph; its name is like "node0/gpu3 -> node0/nic3".
   Link link(int index) const;
   std::string LinkName(int index) const;
+  // Returns how many devices send over a link if all send to other nodes and what leads to the same
+  // place is used evenly; of explicit links, whose use is not known, as many as a node has.
+  double Senders(int link) const;
 
   // Returns the route between two different devices. With generated wiring it is known by
   // construction and takes time in proportion to its length; explicit links are searched by
@@ -109,7 +122,7 @@ class Cluster {
   Route FindRoute(int from, int to, int flow = 0) const;
 
   // Describe the cluster as a communicator of these distinct devices, in any order, and as a single
-  // message sees it (group_fabrics.h).
+  // message sees it (group_fabrics.h). Throw LinkDownError if that needs a link at rate 0.
   Fabric DescribeGroup(std::span<const int> devices, Traffic traffic = Traffic::kRing) const;
   Fabric DescribePair(int from, int to, int concurrent) const;
   // Returns the class of a pair. Pairs of one class have the same DescribePair(), for any
@@ -131,6 +144,7 @@ class Cluster {
   void BuildInterconnect(InterconnectSpec spec, const std::string& place);
   int link_base(int node) const;
   size_t GroupOfLink(int index) const;
+  static double RateOf(int part, const std::vector<std::pair<int, double>>& rates);
 
   std::string name_;
   std::vector<NodeGroup> groups_;
@@ -143,6 +157,7 @@ class Cluster {
   std::vector<DevicePlace> places_;  // device -> place
   std::vector<SharedMemory> shared_memories_;
   std::vector<int> shared_memory_;  // by device; empty if there are none
+  SlowParts slow_;
   bool has_explicit_links_ = false;
   int link_count_ = 0;
   int first_fabric_link_ = 0;

@@ -114,6 +114,27 @@ std::string Cluster::LinkName(int index) const {
   return joined(end(cable.from), end(cable.to));
 }
 
+double Cluster::Senders(int link) const {
+  if (has_explicit_links_) {
+    int most = 0;
+    for (const NodeGroup& group : groups_) most = std::max(most, group.type.devices);
+    return most;
+  }
+  if (link >= first_fabric_link_) return interconnect_->Senders(link - first_fabric_link_);
+  const size_t group = GroupOfLink(link);
+  const NodeWiring& wiring = wirings_[group];
+  if (groups_[group].type.nics == 0) return 0;
+  const int cable = (link - first_link_[group]) % static_cast<int>(wiring.cables().size());
+  int senders = 0;
+  for (int device = 0; device < groups_[group].type.devices; ++device) {
+    std::vector<int> route = wiring.Leaving(device);
+    const std::vector<int> back = wiring.Entering(device);
+    route.insert(route.end(), back.begin(), back.end());
+    senders += std::count(route.begin(), route.end(), cable) > 0 ? 1 : 0;
+  }
+  return senders;
+}
+
 int Cluster::link_base(int node) const {
   const int group = node_type_[node];
   return first_link_[group] +

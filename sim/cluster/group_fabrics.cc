@@ -6,12 +6,6 @@
 #include "costmodel/check.h"
 
 namespace stagecraft {
-namespace {
-
-// With more ranks than this on a node, neighbours stand for all pairs.
-constexpr size_t kMaxAllPairs = 16;
-
-}  // namespace
 
 std::vector<GroupFabrics::DomainRanks> GroupFabrics::ByDomain(std::span<const int> devices) const {
   CHECK(!devices.empty());
@@ -168,12 +162,26 @@ Fabric GroupFabrics::OfGroup(std::span<const int> devices, Traffic traffic) cons
     first = false;
   }
   if (fabric.nodes > 1) fabric.inter = InterLink(domains, traffic);
+  if (!cluster_.slow_parts().links.empty()) TakeSlowLinks(domains, traffic, &fabric);
   return fabric;
 }
 
 Fabric GroupFabrics::OfPair(int from, int to, int concurrent) const {
   CHECK(concurrent >= 1);
   const Route route = cluster_.FindRoute(from, to);
+  Fabric fabric = OfRoute(route, from, to, concurrent);
+  if (!route.crosses_domains) {
+    fabric.intra_rate = RateLeft(route.links, fabric.intra.bandwidth, 0);
+    return fabric;
+  }
+  const int devices = std::min(cluster_.node(cluster_.place(from).node).devices,
+                               cluster_.node(cluster_.place(to).node).devices);
+  const double active = static_cast<double>(concurrent) / devices;
+  fabric.inter_rate = RateLeft(route.links, fabric.inter.bandwidth, active);
+  return fabric;
+}
+
+Fabric GroupFabrics::OfRoute(const Route& route, int from, int to, int concurrent) const {
   Fabric fabric;
   fabric.ranks = 2;
   fabric.ranks_per_node = 2;

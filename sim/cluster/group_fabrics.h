@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -27,13 +28,19 @@ class GroupFabrics {
   //          links are shared evenly, and the shares of the group's ranks are
   //          added up. Never more than the group's part of the uplinks and joins
   //          that it crosses with such `traffic` (Interconnect::GroupShare).
+  //   *_rate  what slow links leave of these bandwidths: 1, or the least of
+  //          rate x max(1, bandwidth of the link / what it carries at full speed)
+  //          over the slow links that the group crosses. It crosses those between
+  //          neighbours in NCCL's rings, or between all pairs if `traffic` is all-to-all,
+  //          and every device that could send over such a link is taken to do so.
   Fabric OfGroup(std::span<const int> devices, Traffic traffic) const;
 
   // Returns the fabric that one message sees. Inside a node or domain `intra` is the narrowest link
   // of the route. Across domains inter.bandwidth is the least of: at either end, the interfaces
   // that serve the device (at least one), and an equal share of all of the node's if `concurrent`
   // messages leave it at the same time; and the message's share of the uplinks on the way
-  // (Interconnect::MessageShare). Preconditions: from != to, concurrent >= 1.
+  // (Interconnect::MessageShare). Slow links count as in a group, where `concurrent` of a node's
+  // devices send. Preconditions: from != to, concurrent >= 1.
   Fabric OfPair(int from, int to, int concurrent) const;
 
  private:
@@ -47,6 +54,8 @@ class GroupFabrics {
   };
 
   std::vector<DomainRanks> ByDomain(std::span<const int> devices) const;
+  // Returns OfPair() as if no link were slow.
+  Fabric OfRoute(const Route& route, int from, int to, int concurrent) const;
   Link IntraLink(const DomainRanks& ranks) const;
   Link InterLink(const std::vector<DomainRanks>& domains, Traffic traffic) const;
   // Returns the kind of the first network link on a route.
@@ -57,6 +66,20 @@ class GroupFabrics {
   bool HasNvls(const DomainRanks& ranks) const;
   // Returns what `ranks` have together towards another node over explicit links.
   Link ExplicitShare(const NodeRanks& ranks, int to_node) const;
+
+  // Returns the share of its bandwidth that slow ones among the links leave of a flow, if the share
+  // `active` of the devices that could send over each of them do. Throws LinkDownError for a link
+  // at rate 0.
+  double RateLeft(std::span<const int> links, Bandwidth flow, double active) const;
+  double IntraRate(const DomainRanks& ranks, const Link& intra) const;
+  double InterRate(const std::vector<DomainRanks>& domains, Traffic traffic,
+                   const Link& inter) const;
+  std::vector<int> DevicesOf(const DomainRanks& ranks) const;
+  void TakeSlowLinks(const std::vector<DomainRanks>& domains, Traffic traffic,
+                     Fabric* fabric) const;
+
+  // With more ranks than this on a node, neighbours stand for all pairs.
+  static constexpr size_t kMaxAllPairs = 16;
 
   const Cluster& cluster_;
 };

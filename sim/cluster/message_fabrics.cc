@@ -63,12 +63,19 @@ void MessageFabrics::ShareLinks(std::span<const MessageEnds> messages) {
     for (const int link : routes[i]) ++users[link];
   }
   for (size_t i = 0; i < messages.size(); ++i) {
-    Link& seen = fabrics_[i].nodes > 1 ? fabrics_[i].inter : fabrics_[i].intra;
+    Fabric& fabric = fabrics_[i];
+    Link& seen = fabric.nodes > 1 ? fabric.inter : fabric.intra;
+    Bandwidth left;  // by slow links
     for (size_t hop = 0; hop < routes[i].size(); ++hop) {
       const int link = routes[i][hop];
       const Bandwidth share = (1.0 / users[link]) * cluster_.link(link).bandwidth;
+      const Bandwidth slow_share = cluster_.link_rate(link) * share;
       if (hop == 0 || share < seen.bandwidth) seen.bandwidth = share;
+      if (hop == 0 || slow_share < left) left = slow_share;
     }
+    if (routes[i].empty()) continue;
+    (fabric.nodes > 1 ? fabric.inter_rate : fabric.intra_rate) =
+        left.bytes_per_s() / seen.bandwidth.bytes_per_s();
   }
 }
 

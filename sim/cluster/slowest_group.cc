@@ -9,10 +9,11 @@ namespace {
 
 // Returns a key by which fabrics ascend from slow to fast.
 auto SpeedOf(const Fabric& fabric) {
-  return std::tuple(-fabric.nodes, fabric.inter.bandwidth.bytes_per_s(),
-                    fabric.intra.bandwidth.bytes_per_s(), -fabric.inter.latency.ns(),
-                    -fabric.intra.latency.ns(), fabric.nvls, fabric.ranks_per_node,
-                    static_cast<int>(fabric.inter.kind), static_cast<int>(fabric.intra.kind));
+  return std::tuple(-fabric.nodes, fabric.inter_rate * fabric.inter.bandwidth.bytes_per_s(),
+                    fabric.intra_rate * fabric.intra.bandwidth.bytes_per_s(),
+                    -fabric.inter.latency.ns(), -fabric.intra.latency.ns(), fabric.nvls,
+                    fabric.ranks_per_node, static_cast<int>(fabric.inter.kind),
+                    static_cast<int>(fabric.intra.kind), fabric.inter_rate, fabric.intra_rate);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "costmodel/check.h"
+#include "costmodel/collective_method.h"
 
 namespace stagecraft {
 namespace {
@@ -39,6 +40,46 @@ void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& 
   }
   CheckStepTime(sum, cluster);
 }
+
+// The estimates of a schedule's distinct ops on devices at any speed.
+class SpeedEstimates {
+ public:
+  SpeedEstimates(const Schedule& schedule, const CostModel& model)
+      : model_(model), ops_(schedule.distinct_ops()), is_on_host_(ops_.size()) {
+    for (OpSequenceId sequence = 0; sequence < schedule.op_sequence_count(); ++sequence) {
+      const std::span<const uint8_t> flags = schedule.flags(sequence);
+      for (size_t i = 0; i < flags.size(); ++i) {
+        if ((flags[i] & kOnHost) != 0) is_on_host_[schedule.ops(sequence)[i]] = true;
+      }
+    }
+    if (std::none_of(ops_.begin(), ops_.end(), HasSlowLinks)) return;
+    for (const Op& op : ops_) at_full_speed_.push_back(AtFullSpeed(op));
+  }
+
+  std::vector<Estimate> Of(const Device& device, double speed) const {
+    std::vector<Estimate> estimates =
+        model_.Predict(at_full_speed_.empty() ? ops_ : at_full_speed_, device);
+    for (size_t i = 0; i < ops_.size(); ++i) {
+      Duration& time = estimates[i].time;
+      if (IsCollective(ops_[i].kind)) {
+        time += SlowLinkTime(ops_[i], estimates[i].method.algorithm);
+      } else if (speed != 1 && !is_on_host_[i]) {
+        time = Duration::RoundedNanoseconds(static_cast<double>(time.ns()) / speed);
+      }
+    }
+    return estimates;
+  }
+
+ private:
+  static bool HasSlowLinks(const Op& op) {
+    return op.fabric.intra_rate != 1 || op.fabric.inter_rate != 1;
+  }
+
+  const CostModel& model_;
+  const std::span<const Op> ops_;
+  std::vector<bool> is_on_host_;   // by op
+  std::vector<Op> at_full_speed_;  // empty: no links are slow
+};
 
 }  // namespace
 
@@ -96,14 +137,23 @@ OpSequenceTimes BoundCosts::TaskTimes(const Schedule& schedule, TaskId task) con
 
 BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model) {
   BoundCosts costs;
+  std::vector<double> speeds;  // by distinct device
   for (const RankInfo& rank : schedule.ranks()) {
     const Device& device = cluster.device(rank.device);
-    auto found = std::find(costs.devices.begin(), costs.devices.end(), device);
-    if (found == costs.devices.end()) found = costs.devices.insert(found, device);
-    costs.device_of_rank.push_back(static_cast<int>(found - costs.devices.begin()));
+    const double speed = cluster.speed(rank.device);
+    size_t found = 0;
+    while (found < speeds.size() && !(speeds[found] == speed && costs.devices[found] == device)) {
+      ++found;
+    }
+    if (found == speeds.size()) {
+      costs.devices.push_back(device);
+      speeds.push_back(speed);
+    }
+    costs.device_of_rank.push_back(static_cast<int>(found));
   }
-  for (const Device& device : costs.devices) {
-    costs.estimates.push_back(model.Predict(schedule.distinct_ops(), device));
+  const SpeedEstimates estimates(schedule, model);
+  for (size_t i = 0; i < speeds.size(); ++i) {
+    costs.estimates.push_back(estimates.Of(costs.devices[i], speeds[i]));
     std::vector<OpSequenceTimes> op_sequences;
     for (OpSequenceId op_sequence = 0; op_sequence < schedule.op_sequence_count(); ++op_sequence) {
       op_sequences.push_back(TimesOf(schedule, op_sequence, costs.estimates.back()));
@@ -114,8 +164,16 @@ BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const Cos
   return costs;
 }
 
-const CollectiveMethod& BoundCosts::MethodOf(const Schedule& schedule, TaskId task) const {
-  const OpId op = schedule.ops(schedule.op_sequence(task))[0];
+Duration BoundCosts::OpTime(const Schedule& schedule, TaskId task, OpId op) const {
+  Duration slowest;
+  for (const Lane lane : schedule.lanes(task)) {
+    const int32_t rank = schedule.lane_infos()[Index(lane)].rank;
+    slowest = std::max(slowest, estimates[device_of_rank[rank]][op].time);
+  }
+  return slowest;
+}
+
+const CollectiveMethod& BoundCosts::MethodOf(const Schedule& schedule, TaskId task, OpId op) const {
   const int32_t rank = schedule.lane_infos()[Index(schedule.lanes(task)[0])].rank;
   return estimates[device_of_rank[rank]][op].method;
 }

@@ -32,9 +32,10 @@ Duration TimeBesideOthers(const Schedule& schedule, OpSequenceId op_sequence,
 OpSequenceTimes TimesOf(const Schedule& schedule, OpSequenceId op_sequence,
                         std::span<const Estimate> estimates);
 
-// Estimates of a schedule's distinct ops on every distinct device on which it runs.
+// Estimates of a schedule's distinct ops on every distinct device on which it runs; devices that
+// compute at different speeds are distinct.
 struct BoundCosts {
-  std::vector<Device> devices;                             // distinct, in order of rank
+  std::vector<Device> devices;                             // in order of rank
   std::vector<int> device_of_rank;                         // into devices
   std::vector<std::vector<Estimate>> estimates;            // by device, then op
   std::vector<std::vector<OpSequenceTimes>> op_sequences;  // by device, then op sequence
@@ -44,12 +45,16 @@ struct BoundCosts {
 
   // What a task takes; a task on several ranks takes as long as on the slowest of them.
   OpSequenceTimes TaskTimes(const Schedule& schedule, TaskId task) const;
-  // How the first op of a task runs on the first of its ranks.
-  const CollectiveMethod& MethodOf(const Schedule& schedule, TaskId task) const;
+  // Returns what one of the ops of a task takes alone, on the slowest of its ranks.
+  Duration OpTime(const Schedule& schedule, TaskId task, OpId op) const;
+  // Returns how one of the ops of a task runs on the first of its ranks.
+  const CollectiveMethod& MethodOf(const Schedule& schedule, TaskId task, OpId op) const;
 };
 
-// Calls Predict() once for each distinct device, with all ops. Throws InputError if the tasks, one
-// after another, would take more than kLongestTime.
+// Calls Predict() once for each distinct device, with all ops. What slow parts of the cluster
+// (SlowParts) make longer is longer in the estimates: compute of slow devices, and collectives and
+// messages over slow links. Throws InputError if the tasks, one after another, would take more than
+// kLongestTime.
 BoundCosts BindCosts(const Schedule& schedule, const Cluster& cluster, const CostModel& model);
 
 // Throws InputError if a step of that length is longer than kLongestTime.

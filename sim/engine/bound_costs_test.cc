@@ -85,5 +85,56 @@ TEST_F(BoundCostsTest, TheSumOfAllTasksDecides) {
   }
 }
 
+// A rank on each of two devices computes, copies to its host and reduces.
+TEST_F(BoundCostsTest, ASlowDeviceComputesLongerAndDoesNothingElseLonger) {
+  const Cluster cluster = MakeCluster(1, 2).WithSlowParts({.devices = {{1, 0.8}}});
+  Schedule::Builder builder;
+  const OpId compute = builder.AddOp(Op::Elementwise(Bytes(1)));
+  const OpId copy = builder.AddOp(Op::Profiled(1, 1_us));
+  const OpId reduction =
+      builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(8), cluster.DescribeGroup({{0, 1}})));
+  constexpr uint8_t kHost = kOnHost;
+  const OpSequenceId both = builder.AddOpSequence(std::vector{compute, reduction});
+  const OpSequenceId copies = builder.AddOpSequence({&copy, 1}, {&kHost, 1});
+  std::vector<Lane> lanes;
+  for (int32_t device = 0; device < 2; ++device) {
+    RankInfo rank;
+    rank.device = device;
+    lanes.push_back(builder.AddLane({builder.AddRank(rank), LaneKind::kCompute}));
+    builder.Add({&lanes.back(), 1}, {}, both, Tag());
+  }
+  builder.Add(lanes, {}, copies, Tag());
+  builder.Add(lanes, {}, both, Tag());
+  const Schedule schedule = builder.Build();
+  const BoundCosts costs = BindCosts(schedule, cluster, OneEstimate(8e-6, 3e-6));
+  EXPECT_EQ(costs.device_of_rank, (std::vector<int>{0, 1}));
+  EXPECT_EQ(costs.estimates[0][compute].time, 8_us);
+  EXPECT_EQ(costs.estimates[1][compute].time, 10_us);
+  EXPECT_EQ(costs.estimates[1][reduction].time, 8_us);
+  EXPECT_EQ(costs.estimates[1][copy].time, 8_us);
+  for (const OpId op : {compute, reduction, copy}) EXPECT_EQ(costs.estimates[1][op].host, 3_us);
+  EXPECT_EQ(costs.TaskTimes(schedule, 0).device, 16_us);
+  EXPECT_EQ(costs.TaskTimes(schedule, 1).device, 18_us);
+  EXPECT_EQ(costs.TaskTimes(schedule, 3).device, 18_us);  // of both ranks
+}
+
+// An all-reduce of two ranks passes each link once: 30 GB take 0.1 s at 300 GB/s.
+TEST_F(BoundCostsTest, BytesTakeLongerOverASlowLinkAndLatencyDoesNot) {
+  const Cluster cluster = MakeCluster(1, 2);
+  const auto time = [&](double rate) {
+    Fabric fabric = cluster.DescribeGroup({{0, 1}});
+    fabric.intra_rate = rate;
+    Schedule::Builder builder;
+    builder.AddRank({.device = 0});
+    const Lane lane = builder.AddLane({0, LaneKind::kData});
+    const OpId op =
+        builder.AddOp(Op::Collective(OpKind::kAllReduce, Bytes(30'000'000'000), fabric));
+    builder.Add({&lane, 1}, {}, builder.AddOpSequence({&op, 1}), Tag());
+    return BindCosts(builder.Build(), cluster, OneEstimate(0.125, 0)).estimates[0][0].time;
+  };
+  EXPECT_EQ(time(1), 125_ms);
+  EXPECT_EQ(time(0.5), 225_ms);
+}
+
 }  // namespace
 }  // namespace stagecraft

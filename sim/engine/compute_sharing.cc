@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// A collective on one of a rank's lanes.
+// Describes a task of collectives on one of a rank's lanes.
 struct Collective {
   Duration start, end;
   double slowdown = 0;
@@ -18,7 +18,7 @@ class Slowing {
   Slowing(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
       : schedule_(schedule), timeline_(timeline), costs_(costs), lost_(schedule.task_count()) {}
 
-  // The time that each task loses; empty: none.
+  // Returns the time that each task loses; the result is empty if none does.
   std::vector<Duration> Run() {
     std::vector<std::vector<Collective>> by_rank(schedule_.ranks().size());
     for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
@@ -41,14 +41,30 @@ class Slowing {
   }
 
  private:
-  void AddCollective(TaskId task, int32_t rank, std::vector<Collective>* collectives) const {
-    const OpSequenceId op_sequence = schedule_.op_sequence(task);
-    if (op_sequence < 0) return;
-    const OpId op = schedule_.ops(op_sequence)[0];
-    const double slowdown = costs_.estimates[costs_.device_of_rank[rank]][op].slowdown;
+  void AddCollective(TaskId task, int32_t rank, std::vector<Collective>* collectives) {
+    if (schedule_.op_sequence(task) < 0) return;
+    const double slowdown = MeanSlowdown(schedule_.op_sequence(task), rank);
     const Duration start = timeline_.start(task);
     const Duration end = timeline_.end(task);
     if (slowdown > 0 && end > start) collectives->push_back({start, end, slowdown});
+  }
+
+  // Returns what the ops of a sequence take from what computes beside them, on average over its
+  // time.
+  double MeanSlowdown(OpSequenceId op_sequence, int32_t rank) {
+    const int device = costs_.device_of_rank[rank];
+    const auto ops = schedule_.ops(op_sequence);
+    if (ops.size() == 1) return costs_.estimates[device][ops[0]].slowdown;
+    const auto [found, is_new] = slowdowns_.try_emplace({device, op_sequence}, 0);
+    if (!is_new) return found->second;
+    double lost = 0;
+    for (const OpId op : ops) {
+      const Estimate& estimate = costs_.estimates[device][op];
+      lost += estimate.slowdown * estimate.time.seconds();
+    }
+    const Duration all = costs_.op_sequences[device][op_sequence].device;
+    if (all > Duration()) found->second = lost / all.seconds();
+    return found->second;
   }
 
   // Both are in order of time, and tasks run one after another.
@@ -71,7 +87,7 @@ class Slowing {
     }
   }
 
-  // The share of a task's time in which it computes; its other ops are collectives.
+  // Returns the share of a task's time in which it computes; its other ops are collectives.
   double ComputingShare(TaskId task, int32_t rank) {
     const OpSequenceId op_sequence = schedule_.op_sequence(task);
     if (op_sequence < 0) return 0;
@@ -90,7 +106,8 @@ class Slowing {
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
-  std::map<std::pair<int, OpSequenceId>, double> shares_;
+  // Keys are a device and an op sequence.
+  std::map<std::pair<int, OpSequenceId>, double> slowdowns_, shares_;
   std::vector<Duration> lost_;
   bool any_ = false;
 };

@@ -79,6 +79,16 @@ TEST_F(ComputeSharingTest, CollectivesOfThePassItselfAreNotSlowed) {
   EXPECT_EQ(Run().end(pass), 14_us + 1_us);
 }
 
+// Of the 8 us of a task that gathers and then reduces, only the 6 us of the reduction slow the
+// pass.
+TEST_F(ComputeSharingTest, AllCollectivesOfATaskCount) {
+  Op gather = Reduction(2_us);
+  gather.kind = OpKind::kAllGather;
+  Add(data_, {gather, Reduction(6_us)}, Phase::kGradReduce);
+  const TaskId pass = Add(compute_, {Op::Profiled(1, 20_us)}, Phase::kBackward);
+  EXPECT_EQ(Run().end(pass), 20_us + 1500_ns);
+}
+
 TEST_F(ComputeSharingTest, ACollectiveThatOverlapsAnOpSlowsItWhileItRuns) {
   const TaskId inside = Add(compute_, {Reduction(4_us), Op::Profiled(1, 10_us)}, Phase::kForward,
                             {}, {kOverlapsNext, 0});

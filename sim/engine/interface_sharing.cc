@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "costmodel/collective_method.h"
 
 namespace stagecraft {
 namespace {
 
-// A task that leaves its node, on one rank.
+// Describes a task that leaves its node, on one rank.
 struct Sending {
   TaskId task = -1;
   Duration start, end;
@@ -24,7 +26,7 @@ class Sharing {
   Sharing(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
       : schedule_(schedule), timeline_(timeline), costs_(costs) {}
 
-  // Extra time by task; empty: none.
+  // Returns the extra time by task; the result is empty if there is none.
   std::vector<Duration> Run() {
     std::vector<std::array<Sendings, kLanes.size()>> by_rank(schedule_.ranks().size());
     for (int lane = 0; lane < schedule_.lane_count(); ++lane) {
@@ -44,11 +46,24 @@ class Sharing {
   }
 
  private:
-  void AddSending(TaskId task, Sendings* sendings) const {
+  // Returns how long all ops of a task keep the interfaces busy. Tasks of one op sequence on
+  // devices of one type are alike.
+  Duration BusyTime(TaskId task) {
     const OpSequenceId op_sequence = schedule_.op_sequence(task);
-    if (op_sequence < 0) return;
-    const Op& op = schedule_.op(schedule_.ops(op_sequence)[0]);
-    const Duration busy = InterfaceTime(op, costs_.MethodOf(schedule_, task).algorithm);
+    const int32_t rank = schedule_.lane_infos()[Index(schedule_.lanes(task)[0])].rank;
+    const auto [entry, is_new] =
+        busy_.try_emplace({costs_.device_of_rank[rank], op_sequence}, Duration());
+    if (!is_new) return entry->second;
+    for (const OpId op : schedule_.ops(op_sequence)) {
+      entry->second += InterfaceTime(OverSlowLinks(schedule_.op(op)),
+                                     costs_.MethodOf(schedule_, task, op).algorithm);
+    }
+    return entry->second;
+  }
+
+  void AddSending(TaskId task, Sendings* sendings) {
+    if (schedule_.op_sequence(task) < 0) return;
+    const Duration busy = BusyTime(task);
     if (busy == Duration()) return;
     const Duration start = timeline_.start(task);
     const Duration end = timeline_.end(task);
@@ -93,6 +108,7 @@ class Sharing {
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
+  std::map<std::pair<int, OpSequenceId>, Duration> busy_;  // by device type and op sequence
   std::vector<Duration> extra_;
   std::vector<Loss> of_rank_;
 };

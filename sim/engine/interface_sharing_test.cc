@@ -33,14 +33,16 @@ struct TwoTasks {
   BoundCosts costs;
   std::vector<Duration> durations;
 
-  TwoTasks(const Op& message, Duration message_time, const Op& reduction, Duration reduction_time) {
+  TwoTasks(const Op& message, Duration message_time, const std::vector<Op>& reductions,
+           Duration reduction_time) {
     Schedule::Builder builder;
     const int32_t rank = builder.AddRank({.device = 0});
     const Lane next = builder.AddLane({rank, LaneKind::kSendNext});
     const Lane data = builder.AddLane({rank, LaneKind::kData});
-    for (const auto& [op, lane] : {std::pair{message, next}, std::pair{reduction, data}}) {
-      const OpId id = builder.AddOp(op);
-      builder.Add({&lane, 1}, {}, builder.AddOpSequence({&id, 1}), Tag());
+    for (const auto& [ops, lane] : {std::pair{std::vector{message}, next}, {reductions, data}}) {
+      std::vector<OpId> ids;
+      for (const Op& op : ops) ids.push_back(builder.AddOp(op));
+      builder.Add({&lane, 1}, {}, builder.AddOpSequence(ids), Tag());
     }
     schedule = builder.Build();
     durations = {message_time, reduction_time};
@@ -48,7 +50,7 @@ struct TwoTasks {
     Estimate estimate;
     estimate.method = {Algorithm::kRing, Protocol::kSimple, 1};
     costs.device_of_rank = {0};
-    costs.estimates = {{estimate, estimate}};
+    costs.estimates = {std::vector<Estimate>(1 + reductions.size(), estimate)};
   }
 
   std::vector<Duration> Shared() const {
@@ -70,21 +72,35 @@ TEST(InterfaceSharingTest, WhatTwoTasksSendTogetherIsSentOneAfterTheOther) {
   const Op reduction = Op::Collective(OpKind::kAllReduce, Bytes(4'000'000), TwoNodes());
   EXPECT_EQ(BusiestLinkTime(reduction, Algorithm::kRing), 6_ms);
   EXPECT_EQ(InterfaceTime(reduction, Algorithm::kRing), 3_ms);
-  const TwoTasks tasks(Message(8'000'000), 5_ms, reduction, 5_ms);
+  const TwoTasks tasks(Message(8'000'000), 5_ms, {reduction}, 5_ms);
   EXPECT_EQ(tasks.Shared(), (std::vector<Duration>{7_ms, 7_ms}));
+}
+
+// The same ring in four parts, or with an op inside the node behind it.
+TEST(InterfaceSharingTest, AllOpsOfATaskAreSent) {
+  const Op part = Op::Collective(OpKind::kAllReduce, Bytes(1'000'000), TwoNodes());
+  const TwoTasks parts(Message(8'000'000), 5_ms, {part, part, part, part}, 5_ms);
+  EXPECT_EQ(parts.Shared(), (std::vector<Duration>{7_ms, 7_ms}));
+  Fabric node = TwoNodes();
+  node.ranks = node.ranks_per_node = 2;
+  node.nodes = 1;
+  const Op whole = Op::Collective(OpKind::kAllReduce, Bytes(4'000'000), TwoNodes());
+  const Op inside = Op::Collective(OpKind::kAllReduce, Bytes(4'000'000), node);
+  const TwoTasks behind(Message(8'000'000), 5_ms, {inside, whole}, 5_ms);
+  EXPECT_EQ(behind.Shared(), (std::vector<Duration>{7_ms, 7_ms}));
 }
 
 // The reduction takes twice as long, so it runs beside the message for only half of its time:
 // (0.8 + 0.3 - 1) x 5 ms.
 TEST(InterfaceSharingTest, OnlyTheTimeSideBySideCounts) {
   const Op reduction = Op::Collective(OpKind::kAllReduce, Bytes(4'000'000), TwoNodes());
-  const TwoTasks tasks(Message(8'000'000), 5_ms, reduction, 10_ms);
+  const TwoTasks tasks(Message(8'000'000), 5_ms, {reduction}, 10_ms);
   EXPECT_EQ(tasks.Shared(), (std::vector<Duration>{5'500_us, 10'500_us}));
 }
 
 TEST(InterfaceSharingTest, TasksThatLeaveRoomForEachOtherLoseNothing) {
   const Op reduction = Op::Collective(OpKind::kAllReduce, Bytes(1'000'000), TwoNodes());
-  EXPECT_TRUE(TwoTasks(Message(8'000'000), 5_ms, reduction, 5_ms).Shared().empty());
+  EXPECT_TRUE(TwoTasks(Message(8'000'000), 5_ms, {reduction}, 5_ms).Shared().empty());
 }
 
 // The ranks of one node have a server on another node: n S / B = 2 x 1 MB / 2 GB/s, there and back.

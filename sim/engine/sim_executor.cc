@@ -105,7 +105,8 @@ Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch>
   const auto run = [&](std::span<const Duration> durations) {
     traffic_ = BindTraffic(schedule, cluster_, costs_);
     for (const LinkChange& change : network_.changes) {
-      const Bandwidth bandwidth = change.rate * cluster_.link(change.link).bandwidth;
+      const double rate = change.rate * cluster_.link_rate(change.link);
+      const Bandwidth bandwidth = rate * cluster_.link(change.link).bandwidth;
       traffic_->ChangeCapacity(change.link, bandwidth, change.time);
     }
     return engine_.Run(schedule, durations, {.launches = launches, .traffic = traffic_.get()});

@@ -25,10 +25,11 @@ class Binder {
   std::unique_ptr<TaskTraffic> Run() {
     AddLinks();
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
-      if (schedule_.communicator(task) < 0 || schedule_.op_sequence(task) < 0) continue;
-      const OpId op = schedule_.ops(schedule_.op_sequence(task))[0];
-      const auto [entry, is_new] = exchanges_.try_emplace({schedule_.communicator(task), op}, -1);
-      if (is_new) entry->second = AddExchange(task, schedule_.op(op));
+      const OpSequenceId op_sequence = schedule_.op_sequence(task);
+      if (schedule_.communicator(task) < 0 || op_sequence < 0) continue;
+      const auto [entry, is_new] =
+          sequences_.try_emplace({schedule_.communicator(task), op_sequence}, -1);
+      if (is_new) entry->second = AddSequence(task);
       if (entry->second >= 0) traffic_->Bind(task, entry->second);
     }
     return std::move(traffic_);
@@ -37,7 +38,8 @@ class Binder {
  private:
   void AddLinks() {
     for (int link = 0; link < cluster_.link_count(); ++link) {
-      traffic_->network().AddLink(cluster_.link(link).bandwidth, Duration());
+      const Bandwidth bandwidth = cluster_.link_rate(link) * cluster_.link(link).bandwidth;
+      traffic_->network().AddLink(bandwidth, Duration());
     }
   }
 
@@ -50,16 +52,63 @@ class Binder {
     return entry->second;
   }
 
-  // Returns -1 for ops that are not bound.
-  int32_t AddExchange(TaskId task, const Op& op) {
-    if (op.fabric.ranks < 2 || op.bytes <= Bytes(0)) return -1;
-    const CollectiveMethod& method = costs_.MethodOf(schedule_, task);
-    if (method.algorithm == Algorithm::kNvls) return -1;
+  // Adds the ops of a task one after another, and those side by side that overlap the next one.
+  // Returns -1 if none of them is bound.
+  int32_t AddSequence(TaskId task) {
+    const auto ops = schedule_.ops(schedule_.op_sequence(task));
+    const auto flags = schedule_.flags(schedule_.op_sequence(task));
+    std::vector<int32_t> exchanges;
+    bool sends = false;
+    for (size_t first = 0, end = 0; first < ops.size(); first = end) {
+      while (end + 1 < ops.size() && (flags[end] & kOverlapsNext) != 0) ++end;
+      ++end;
+      const auto beside = ops.subspan(first, end - first);
+      const auto [entry, is_new] = exchanges_.try_emplace(
+          {schedule_.communicator(task), {beside.begin(), beside.end()}}, Added());
+      if (is_new) entry->second = AddExchange(task, beside);
+      if (entry->second.exchange >= 0) exchanges.push_back(entry->second.exchange);
+      sends = sends || entry->second.sends;
+    }
+    return sends ? traffic_->AddSequence(std::move(exchanges)) : -1;
+  }
+
+  struct Added {
+    int32_t exchange = -1;  // -1 if it takes no time
+    bool sends = false;     // whether any of its ops is bound
+  };
+
+  Added AddExchange(TaskId task, std::span<const OpId> ops) {
+    Exchange exchange;
+    for (const OpId op : ops) {
+      const size_t parts = exchange.parts.size();
+      if (IsSent(task, op)) AddParts(task, op, exchange);
+      const bool is_bound = exchange.parts.size() > parts;
+      if (!is_bound) exchange.least = std::max(exchange.least, costs_.OpTime(schedule_, task, op));
+    }
+    const bool sends = !exchange.parts.empty();
+    if (!sends && exchange.least == Duration()) return {};
+    return {traffic_->AddExchange(std::move(exchange)), sends};
+  }
+
+  // Returns whether the messages of an op may be flows between the devices of the task's
+  // communicator. What follows a message runs among the ranks that receive it.
+  bool IsSent(TaskId task, OpId id) const {
+    const Op& op = schedule_.op(id);
+    if (op.fabric.ranks < 2 || op.bytes <= Bytes(0)) return false;
+    const Op& first = schedule_.op(schedule_.ops(schedule_.op_sequence(task))[0]);
+    if (first.kind == OpKind::kSendRecv && op.kind != OpKind::kSendRecv) return false;
+    return costs_.MethodOf(schedule_, task, id).algorithm != Algorithm::kNvls;
+  }
+
+  // Adds nothing if no link decides the time of the op.
+  void AddParts(TaskId task, OpId id, Exchange& exchange) {
+    const Op& op = schedule_.op(id);
+    const CollectiveMethod& method = costs_.MethodOf(schedule_, task, id);
     const DeviceGroups& groups = schedule_.communicators()[schedule_.communicator(task)];
     if (!IsNccl(op.sync.method)) CountFlows(op, std::ssize(groups));
-    const Duration latency = std::max(Duration(), costs_.TaskTimes(schedule_, task).device -
-                                                      BusiestLinkTime(op, method.algorithm));
-    Exchange exchange;
+    const Duration sending =
+        BusiestLinkTime(op, method.algorithm) + SlowLinkTime(op, method.algorithm);
+    const Duration latency = std::max(Duration(), costs_.OpTime(schedule_, task, id) - sending);
     for (const std::vector<int32_t>& group : groups) {
       const std::span<const int32_t> ranks(group.data(), group.size() - op.sync.servers);
       const bool by_nodes = IsNccl(op.sync.method);
@@ -78,7 +127,6 @@ class Binder {
       part.pattern = std::move(channel.pattern);
       exchange.parts.push_back(std::move(part));
     }
-    return exchange.parts.empty() ? -1 : traffic_->AddExchange(std::move(exchange));
   }
 
   void CountFlows(const Op& op, int64_t groups) {
@@ -90,7 +138,7 @@ class Binder {
         Name(op.sync.method), op.fabric.ranks, kMostSyncFlows));
   }
 
-  // Devices of each node, or of each scale-up domain, both in the order of the group.
+  // Returns the devices of each node, or of each scale-up domain, both in the order of the group.
   std::vector<std::vector<int>> ByNode(std::span<const int32_t> group, bool is_by_node) const {
     std::vector<std::vector<int>> nodes;
     std::map<int, size_t> place;
@@ -104,9 +152,9 @@ class Binder {
     return nodes;
   }
 
-  // Whether a group of one node exchanges everything over direct links: every pair has one; or NCCL
-  // finds rings of them, which the cluster then describes, and avoids the links that join the other
-  // pairs.
+  // Returns whether a group of one node exchanges everything over direct links: every pair has one,
+  // or NCCL finds rings of them, which the cluster then describes, and avoids the links that join
+  // the other pairs.
   bool StaysOnDirectLinks(const Op& op, const std::vector<int32_t>& group) const {
     bool has_direct = false, has_indirect = false;
     LinkKind indirect = LinkKind::kPcie;
@@ -130,8 +178,10 @@ class Binder {
   const BoundCosts& costs_;
   int64_t flows_ = 0;  // of synchronisation other than NCCL's
   std::unique_ptr<TaskTraffic> traffic_ = std::make_unique<TaskTraffic>();
-  std::map<std::pair<int, int>, RouteId> routes_;          // by device from, to
-  std::map<std::pair<int32_t, OpId>, int32_t> exchanges_;  // by communicator and op
+  std::map<std::pair<int, int>, RouteId> routes_;  // by device from, to
+  // Keys are a communicator, and ops that run side by side or an op sequence.
+  std::map<std::pair<int32_t, std::vector<OpId>>, Added> exchanges_;
+  std::map<std::pair<int32_t, OpSequenceId>, int32_t> sequences_;
 };
 
 }  // namespace

@@ -1,16 +1,17 @@
-// What the messages and collectives of a schedule put on the links of a cluster, for the `flow`
-// fidelity of the network.
+// Binds the messages and collectives of a schedule to what they put on the links of a cluster, for
+// the `flow` fidelity of the network.
 //
 // Transfers between stages, reductions of gradients and gathers of parameters are bound: these may
-// run beside other traffic. Collectives inside a pass, and the gradient norm, take the time of the
-// cost model.
+// run beside other traffic. The ops of a task are sent one after another. Collectives inside a
+// pass, exchanges between experts, the gradient norm, and what a tensor-parallel group gathers of a
+// message once it is there take the time of the cost model.
 //
 // Each collective runs the algorithm that the cost model chose. A ring has as many channels as the
 // group has ranks on each node, and each channel leaves the nodes from another rank; inside a
 // channel every message is a flow that waits for the one before. The channels of a tree, and rings
 // of very many messages, send what each pair exchanges as one flow. What the cost model's time has
-// beyond the bytes at the nominal bandwidth of the links is latency: it is spread over the messages
-// and does not shrink or grow with what others send.
+// beyond the bytes at the bandwidth of the links is latency: it is spread over the messages and
+// does not shrink or grow with what others send.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace stagecraft {
 
-// Rings of more messages than this send one flow for each pair.
+// A ring of more messages than this sends one flow for each pair.
 inline constexpr double kMostRingMessages = 200'000;
 
 // If every rank exchanges with every other, flows grow with the square of the ranks: 2,048 ranks

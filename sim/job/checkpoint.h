@@ -1,4 +1,5 @@
-// Checkpoints: what they cost, how often to write them, and what a run then takes on average.
+// CheckpointPolicy: what checkpoints cost, how often to write them, and what a run then takes on
+// average.
 #pragma once
 
 #include "costmodel/units.h"
@@ -6,14 +7,14 @@
 namespace stagecraft {
 
 struct CheckpointPolicy {
-  // Computing time between checkpoints, which are written at the end of the step in which it has
-  // passed. Zero: none is ever written, and a failed run starts again.
+  // The computing time between checkpoints, which are written at the end of the step in which it
+  // has passed. If it is zero, none is ever written, and a failed run starts again.
   Duration interval = {};
-  Duration write = {};  // from the start of a checkpoint until it is complete: bytes / bandwidth
+  Duration write = {};  // The time until a checkpoint is complete: bytes / bandwidth.
   // Whether training goes on during a write, with steps that have `slowdown` less of the devices'
-  // speed. Otherwise it stops.
+  // speed; if not, it stops.
   bool is_asynchronous = false;
-  double slowdown = 0;  // in [0, 1)
+  double slowdown = 0;  // The share of the speed that is lost, in [0, 1).
 
   bool IsOn() const { return interval > Duration(); }
 };
@@ -21,11 +22,11 @@ struct CheckpointPolicy {
 // Both intervals take the time of a synchronous write > 0 and the mean time M between failures of
 // the whole run > 0.
 //
-// The interval that minimises ExpectedRunTime(): M (1 + W(-exp(-write/M - 1))) with the principal
-// branch of Lambert's W.
+// Returns the interval that minimises ExpectedRunTime(): M (1 + W(-exp(-write/M - 1))) with the
+// principal branch of Lambert's W.
 Duration BestCheckpointInterval(Duration write, Duration mtbf);
-// sqrt(2 write M), to first order (Young, "A first order approximation to the optimum checkpoint
-// interval", CACM 1974).
+// Returns sqrt(2 write M), which is right to first order (Young, "A first order approximation to
+// the optimum checkpoint interval", CACM 1974).
 Duration YoungCheckpointInterval(Duration write, Duration mtbf);
 
 // Returns the mean time of a run of `work` with exponential failures: M e^(restart/M)

@@ -10,7 +10,7 @@ namespace {
 Duration Seconds(double seconds) { return Duration::Seconds(seconds); }
 
 struct Interval {
-  double write, mtbf, best, young;  // s
+  double write, mtbf, best, young;  // All are in s.
 };
 
 TEST(CheckpointTest, IntervalsAreThoseOfTheirFormulas) {

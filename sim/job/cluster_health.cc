@@ -10,26 +10,29 @@ using What = ClusterEvent::What;
 
 }  // namespace
 
+SlowParts SlowPartsOf(const ClusterState& state) { return {state.slow, state.slow_links}; }
+
 ClusterHealth::ClusterHealth(const Cluster& cluster, const Racks& racks,
                              std::span<const char> uses_device)
     : cluster_(cluster), racks_(racks), uses_device_(uses_device) {}
 
 void ClusterHealth::Apply(const ClusterEvent& event) {
   is_stale_ = true;
-  if (event.target.kind != Kind::kRack) return ApplyToPart(event, event.target);
+  if (event.target.kind != Kind::kRack) return ApplyToPart(event, event.target, &Condition::rate);
   const int end = racks_.first_node(event.target.index + 1);
   for (int node = racks_.first_node(event.target.index); node < end; ++node) {
-    ApplyToPart(event, {Kind::kNode, node});
+    ApplyToPart(event, {Kind::kNode, node}, &Condition::rack_rate);
   }
 }
 
-void ClusterHealth::ApplyToPart(const ClusterEvent& event, EventTarget target) {
+void ClusterHealth::ApplyToPart(const ClusterEvent& event, EventTarget target,
+                                double Condition::*rate) {
   const bool ends = event.what == What::kRecover || event.what == What::kJoin;
   if (ends && EndAway(target)) return;
   Condition& condition = conditions_[target];
   switch (event.what) {
     case What::kSlow:
-      condition.rate = event.rate;
+      condition.*rate = event.rate;
       break;
     case What::kFail:
     case What::kLeave:
@@ -38,7 +41,7 @@ void ClusterHealth::ApplyToPart(const ClusterEvent& event, EventTarget target) {
     case What::kRecover:
     case What::kJoin:
       condition.down = std::max(condition.down - 1, 0);
-      condition.rate = 1;
+      condition.*rate = 1;
       break;
   }
   if (condition.IsNormal()) conditions_.erase(target);
@@ -85,7 +88,7 @@ const ClusterState& ClusterHealth::state() const {
     } else if (condition.down > 0) {
       VisitDevices(target, [&](int device) { down.push_back(device); });
     } else {
-      VisitDevices(target, [&slow, rate = condition.rate](int device) {
+      VisitDevices(target, [&slow, rate = condition.rate * condition.rack_rate](int device) {
         slow.try_emplace(device, 1).first->second *= rate;
       });
     }
@@ -106,6 +109,22 @@ std::vector<int> ClusterHealth::DownNodes() const {
     if (nodes.empty() || nodes.back() != node) nodes.push_back(node);
   }
   return nodes;
+}
+
+bool ClusterHealth::HasWorkingDevice(const EventTarget& target) const {
+  bool has_one = false;
+  const auto visit = [&](int device) {
+    has_one = has_one || !std::binary_search(state().down.begin(), state().down.end(), device);
+  };
+  if (target.kind != Kind::kRack) {
+    VisitDevices(target, visit);
+    return has_one;
+  }
+  const int end = racks_.first_node(target.index + 1);
+  for (int node = racks_.first_node(target.index); node < end; ++node) {
+    VisitDevices({Kind::kNode, node}, visit);
+  }
+  return has_one;
 }
 
 void ClusterHealth::Replace(int node) {

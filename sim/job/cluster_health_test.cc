@@ -62,6 +62,26 @@ TEST_F(ClusterHealthTest, RatesOfADeviceAndItsNodeMultiply) {
   EXPECT_EQ(health_.state().slow_links, (Rates{{2, 0.1}}));
 }
 
+TEST_F(ClusterHealthTest, RatesOfANodeAndItsRackMultiply) {
+  Apply(RackNumber(1), What::kSlow, 0.5);
+  Apply(NodeNumber(3), What::kSlow, 0.5);
+  EXPECT_EQ(health_.state().slow.front(), std::pair(16, 0.5));
+  EXPECT_EQ(health_.state().slow.back(), std::pair(31, 0.25));
+  Apply(RackNumber(1), What::kRecover);
+  EXPECT_EQ(health_.state().slow.front(), std::pair(24, 0.5));
+  Apply(NodeNumber(3), What::kRecover);
+  EXPECT_TRUE(health_.state().IsWhole());
+}
+
+TEST_F(ClusterHealthTest, APartHasAWorkingDeviceUntilAllAreDown) {
+  EXPECT_TRUE(health_.HasWorkingDevice(RackNumber(0)));
+  Apply(NodeNumber(1), What::kFail);
+  EXPECT_TRUE(health_.HasWorkingDevice(RackNumber(0)));
+  EXPECT_FALSE(health_.HasWorkingDevice(NodeNumber(1)));
+  EXPECT_FALSE(health_.HasWorkingDevice(DeviceNumber(8)));
+  EXPECT_TRUE(health_.HasWorkingDevice(DeviceNumber(0)));
+}
+
 TEST_F(ClusterHealthTest, OnlyDevicesOfThePlanCount) {
   std::vector<char> uses(32);
   uses[1] = 1;
@@ -77,7 +97,7 @@ TEST_F(ClusterHealthTest, ANodeThatWasReplacedReturnsWhenItIsRepaired) {
   Apply(DeviceNumber(2), What::kFail);
   health_.Replace(0);
   EXPECT_TRUE(health_.state().IsWhole());
-  Apply(DeviceNumber(1), What::kFail);  // of the new node
+  Apply(DeviceNumber(1), What::kFail);  // It belongs to the new node.
   Apply(DeviceNumber(1), What::kRecover);
   Apply(DeviceNumber(2), What::kRecover);
   EXPECT_EQ(health_.TakeReturned(), 1);
@@ -85,6 +105,19 @@ TEST_F(ClusterHealthTest, ANodeThatWasReplacedReturnsWhenItIsRepaired) {
   EXPECT_EQ(Down(), (std::vector<int>{1}));
   Apply(DeviceNumber(1), What::kRecover);
   EXPECT_TRUE(health_.state().IsWhole());
+}
+
+TEST_F(ClusterHealthTest, WhatIsSlowInAStateIsSlowOnTheCluster) {
+  Apply(NodeNumber(1), What::kSlow, 0.5);
+  Apply(DeviceNumber(9), What::kSlow, 0.5);
+  Apply(DeviceNumber(10), What::kFail);
+  Apply(LinkNumber(3), What::kSlow, 0.25);
+  const Cluster slowed = cluster_.WithSlowParts(SlowPartsOf(health_.state()));
+  EXPECT_EQ(slowed.speed(7), 1);
+  EXPECT_EQ(slowed.speed(8), 0.5);
+  EXPECT_EQ(slowed.speed(9), 0.25);
+  EXPECT_EQ(slowed.speed(10), 1);  // it is down: no plan may use it
+  EXPECT_EQ(slowed.link_rate(3), 0.25);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ RunSpec FailingRun(const Cluster& cluster, Duration mtbf, int64_t steps, Duratio
 }
 
 struct DalyCase {
-  double work, interval, write, restart, mtbf;  // s
+  double work, interval, write, restart, mtbf;  // All are in s.
 };
 
 class DalyTest : public testing::TestWithParam<DalyCase> {};
@@ -60,17 +60,17 @@ TEST_P(DalyTest, TheMeanOfManyHistoriesIsTheFormulas) {
                       Seconds(daly.restart), Seconds(daly.mtbf))
           .seconds();
   EXPECT_NEAR(Mean(times), want, 3 * Sigma(times) / std::sqrt(kRuns));
-  // Narrow enough to tell the formula from its neighbours.
+  // This is narrow enough to tell the formula from its neighbours.
   EXPECT_LT(Sigma(times) / std::sqrt(kRuns), 0.03 * want);
 }
 
-INSTANTIATE_TEST_SUITE_P(Daly, DalyTest,
-                         testing::Values(DalyCase{20000, 1000, 60, 120, 11000},
-                                         DalyCase{20000, 400, 30, 300, 3600},
-                                         DalyCase{12000, 1200, 120, 60, 7200},
-                                         DalyCase{5000, 500, 100, 0, 600},  // often
-                                         DalyCase{5000, 500, 0, 500, 500},  // as long as a step
-                                         DalyCase{50000, 50000, 10, 30, 40000}));
+INSTANTIATE_TEST_SUITE_P(
+    Daly, DalyTest,
+    testing::Values(DalyCase{20000, 1000, 60, 120, 11000}, DalyCase{20000, 400, 30, 300, 3600},
+                    DalyCase{12000, 1200, 120, 60, 7200},
+                    DalyCase{5000, 500, 100, 0, 600},  // Failures are frequent.
+                    DalyCase{5000, 500, 0, 500, 500},  // A step is that long.
+                    DalyCase{50000, 50000, 10, 30, 40000}));
 
 // The best interval is the best one for simulated histories, too: with the same failures it beats
 // half of it and twice as much.
@@ -109,7 +109,7 @@ TEST_F(Llama3Test, AGpuFailsOnceInSixYearsAndTheRunEveryThreeHours) {
   EXPECT_NEAR(mtbf.seconds() / 3600, 3.1, 0.05);
 
   RunSpec spec = FailingRun(cluster_, mtbf, days_.ns() / Seconds(10).ns(), Seconds(10));
-  spec.recovery.policy = Recovery::Policy::kShrink;  // nothing is lost, so a run takes 54 days
+  spec.recovery.policy = Recovery::Policy::kShrink;  // Nothing is lost, so a run takes 54 days.
   spec.recovery.survivors_hold_state = true;
   spec.step = [](const ClusterState& state, int) {
     return std::optional(RunningStep{Seconds(10), kGpus - static_cast<int>(state.down.size())});
@@ -118,8 +118,8 @@ TEST_F(Llama3Test, AGpuFailsOnceInSixYearsAndTheRunEveryThreeHours) {
   EXPECT_NEAR(runs.failures.mean, 419, 3 * std::sqrt(419 / 100.0));
 }
 
-// Which checkpoint intervals and times to recover leave more than 90 %, if a checkpoint stops the
-// run for 10 s: where the formula says that the limit is, histories are at 90 % as well.
+// Prints which checkpoint intervals and times to recover leave more than 90 %, if a checkpoint
+// stops the run for 10 s: where the formula says that the limit is, histories are at 90 % as well.
 TEST_F(Llama3Test, IntervalAndRecoveryDecideTheEffectiveTime) {
   const Duration mtbf = Seconds(gpu_mtbf_.seconds() / kGpus);
   const Duration write = Seconds(10);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 
 namespace stagecraft {
 namespace {
@@ -64,8 +63,6 @@ DrawnEvents::DrawnEvents(const EventRates& rates, const Cluster& cluster, const 
   DrawNextFailure();
 }
 
-double DrawnEvents::Exponential() { return -std::log1p(-failures_.Uniform()); }
-
 // The number of devices from one slow device to the next is geometric.
 void DrawnEvents::DrawSlowDevices() {
   double share = 0;
@@ -74,7 +71,7 @@ void DrawnEvents::DrawSlowDevices() {
   const double log_other = share < 1 ? std::log1p(-share) : 0;
   for (int64_t device = 0;; ++device) {
     if (share < 1) {
-      const double skipped = std::floor(std::log1p(-slow_.Uniform()) / log_other);
+      const double skipped = std::floor(slow_.Exponential() / -log_other);
       if (skipped >= cluster_.device_count()) break;
       device += static_cast<int64_t>(skipped);
     }
@@ -93,8 +90,9 @@ void DrawnEvents::DrawSlowDevices() {
 }
 
 void DrawnEvents::DrawNextFailure() {
-  next_failure_ = per_second_ > 0 ? next_failure_ + Duration::Seconds(Exponential() / per_second_)
-                                  : Duration::Max();
+  next_failure_ = per_second_ > 0
+                      ? next_failure_ + Duration::Seconds(failures_.Exponential() / per_second_)
+                      : Duration::Max();
 }
 
 EventTarget DrawnEvents::DrawTarget() {
@@ -111,10 +109,25 @@ EventTarget DrawnEvents::DrawTarget() {
           static_cast<int>(targets_.Integer(chosen->first, chosen->first + chosen->count - 1))};
 }
 
+// Visits the entries of down_ that a failure has.
+template <typename Visit>
+void DrawnEvents::VisitDown(const Recovery& recovery, const Visit& visit) const {
+  const EventTarget& target = recovery.target;
+  if (target.kind != Kind::kRack) return visit(std::pair(target, recovery.failure));
+  for (int node = racks_.first_node(target.index); node < racks_.first_node(target.index + 1);
+       ++node) {
+    visit(std::pair(EventTarget{Kind::kNode, node}, recovery.failure));
+  }
+}
+
+bool DrawnEvents::HasFailed(const EventTarget& target) const {
+  const auto found = down_.lower_bound({target, 0});
+  return found != down_.end() && found->first == target;
+}
+
 bool DrawnEvents::IsDown(const EventTarget& target) const {
-  if (down_.contains(target)) return true;
-  return target.kind == Kind::kDevice &&
-         down_.contains({Kind::kNode, cluster_.place(target.index).node});
+  return HasFailed(target) || (target.kind == Kind::kDevice &&
+                               HasFailed({Kind::kNode, cluster_.place(target.index).node}));
 }
 
 ClusterEvent DrawnEvents::Fail(EventTarget target) {
@@ -124,17 +137,11 @@ ClusterEvent DrawnEvents::Fail(EventTarget target) {
   }
   Duration repair = rates_.repair;
   if (rates_.repair_time == EventRates::RepairTime::kExponential) {
-    repair = Duration::Seconds(repair.seconds() * -std::log1p(-repairs_.Uniform()));
+    repair = Duration::Seconds(repair.seconds() * repairs_.Exponential());
   }
-  recoveries_.push({next_failure_ + repair, target});
-  if (target.kind == Kind::kRack) {
-    for (int node = racks_.first_node(target.index); node < racks_.first_node(target.index + 1);
-         ++node) {
-      down_.insert({Kind::kNode, node});
-    }
-  } else {
-    down_.insert(target);
-  }
+  const Recovery recovery{next_failure_ + repair, target, failure_count_++};
+  recoveries_.push(recovery);
+  VisitDown(recovery, [this](const auto& entry) { down_.insert(entry); });
   ClusterEvent event{target, What::kFail};
   event.at = next_failure_;
   return event;
@@ -154,17 +161,7 @@ std::optional<ClusterEvent> DrawnEvents::Pop() {
   if (!recoveries_.empty() && recoveries_.top().at <= next_failure_) {
     const Recovery recovery = recoveries_.top();
     recoveries_.pop();
-    const auto remove = [this](const EventTarget& target) {
-      if (const auto found = down_.find(target); found != down_.end()) down_.erase(found);
-    };
-    if (recovery.target.kind == Kind::kRack) {
-      for (int node = racks_.first_node(recovery.target.index);
-           node < racks_.first_node(recovery.target.index + 1); ++node) {
-        remove({Kind::kNode, node});
-      }
-    } else {
-      remove(recovery.target);
-    }
+    VisitDown(recovery, [this](const auto& entry) { down_.erase(entry); });
     ClusterEvent event{recovery.target, What::kRecover};
     event.at = recovery.at;
     return event;
@@ -177,11 +174,12 @@ std::optional<ClusterEvent> DrawnEvents::Pop() {
 }
 
 void DrawnEvents::Replace(int node) {
-  down_.erase({Kind::kNode, node});
+  const auto erase = [this](const EventTarget& first, const EventTarget& end) {
+    down_.erase(down_.lower_bound({first, 0}), down_.lower_bound({end, 0}));
+  };
+  erase({Kind::kNode, node}, {Kind::kNode, node + 1});
   const int first = cluster_.first_device(node);
-  const int devices = cluster_.node(node).devices;
-  down_.erase(down_.lower_bound({Kind::kDevice, first}),
-              down_.lower_bound({Kind::kDevice, first + devices}));
+  erase({Kind::kDevice, first}, {Kind::kDevice, first + cluster_.node(node).devices});
 }
 
 }  // namespace stagecraft

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <vector>
@@ -84,7 +85,7 @@ TEST(DrawnEventsTest, EveryFailureRecoversAfterItsRepair) {
   std::map<EventTarget, Duration> failed;
   for (const ClusterEvent& event : Draw(rates, SwitchedNodes(2), 1000)) {
     if (event.what == What::kFail) {
-      EXPECT_TRUE(failed.emplace(event.target, event.at).second);  // not while it is down
+      EXPECT_TRUE(failed.emplace(event.target, event.at).second);  // It was not down.
     } else {
       EXPECT_EQ(event.at, failed.at(event.target) + Seconds(30));
       failed.erase(event.target);
@@ -147,12 +148,31 @@ TEST(DrawnEventsTest, TheSeedDecides) {
   EXPECT_NE(first[0].at, Draw(rates, cluster, 5, 2)[0].at);
 }
 
+// The old and the new node fail about 100 s apart. Between their repairs, the new one is down.
+TEST(DrawnEventsTest, TheRepairOfAReplacedNodeIsNotThatOfTheNewOne) {
+  EventRates rates;
+  rates.node_mtbf = Seconds(100);
+  rates.repair = Seconds(1e5);
+  const Cluster cluster = SwitchedNodes(1);
+  const Racks racks(cluster, 0);
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    DrawnEvents drawn(rates, cluster, racks, Random(seed));
+    std::vector<What> happened = {drawn.Pop()->what};
+    drawn.Replace(0);
+    while (happened.size() < 4) {
+      if (const auto event = drawn.Pop()) happened.push_back(event->what);
+    }
+    EXPECT_EQ(happened,
+              (std::vector<What>{What::kFail, What::kFail, What::kRecover, What::kRecover}));
+  }
+}
+
 TEST(DrawnEventsTest, ANodeThatWasReplacedCanFail) {
   EventRates rates;
   rates.node_mtbf = Seconds(100);
   rates.repair = Seconds(1e5);
   const Cluster cluster = SwitchedNodes(1);
-  EXPECT_EQ(Draw(rates, cluster, 2)[1].what, What::kRecover);  // nothing else happens meanwhile
+  EXPECT_EQ(Draw(rates, cluster, 2)[1].what, What::kRecover);  // Nothing else happens meanwhile.
   const Racks racks(cluster, 0);
   DrawnEvents drawn(rates, cluster, racks, Random(1));
   for (int i = 0; i < 10; ++i) {

@@ -61,7 +61,8 @@ HistoryProto HistoryToProto(const History& history) {
     loss->set_time_ns(totals.Lost(cause).ns());
     loss->set_gpu_hours(totals.GpuHours(totals.Lost(cause)));
   });
-  for (const Phase& phase : history.phases) {
+  proto.set_stopped(history.stopped);
+  for (const RunPhase& phase : history.phases) {
     PhaseProto* out = proto.add_phases();
     out->set_kind(EnumToProto<PhaseProto::Kind>(phase.kind));
     out->set_first_step(phase.first_step);
@@ -80,7 +81,7 @@ std::string HistoryText(const History& history) {
   std::string text =
       fmt::format("{:>14}  {:<12}{:>12}{:>9}{:>14}{:>12}{:>9}  {}\n", "start s", "phase",
                   "first step", "steps", "length s", "step ms", "devices", "reason");
-  for (const Phase& phase : history.phases) {
+  for (const RunPhase& phase : history.phases) {
     const std::string step =
         phase.step_time > Duration() ? fmt::format("{:.3f}", phase.step_time.ms()) : "-";
     std::string line =
@@ -101,13 +102,14 @@ std::string HistoryText(const History& history) {
     text += fmt::format("lost to {:<14}{:>14.3f} GPU-hours{:>8.2f} %\n", CauseName(cause),
                         totals.GpuHours(lost), 100 * lost.seconds() / totals.time.seconds());
   });
+  if (!history.stopped.empty()) text += fmt::format("stopped early: {}\n", history.stopped);
   return text;
 }
 
 std::string HistoryCsv(const History& history) {
   std::string csv =
       "phase,first_step,steps,start_ns,length_ns,step_time_ns,working_devices,reason\n";
-  for (const Phase& phase : history.phases) {
+  for (const RunPhase& phase : history.phases) {
     csv += fmt::format("{},{},{},{},{},{},{},{}\n", Name(phase.kind), phase.first_step, phase.steps,
                        phase.start.ns(), phase.length.ns(), phase.step_time.ns(),
                        phase.working_devices, Quoted(phase.reason));

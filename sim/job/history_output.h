@@ -1,4 +1,4 @@
-// Histories as text, CSV and JSON, and what many of them have in common.
+// HistoryText() and its like: histories as text, CSV and JSON, and what many have in common.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@ namespace stagecraft {
 
 HistoryProto HistoryToProto(const History& history);
 
-// A line for each phase, then the totals and what was lost by cause.
+// Returns a line for each phase, then the totals, what was lost by cause, and why it stopped.
 std::string HistoryText(const History& history);
-// A header and a line for each phase; times in ns.
+// Returns a header and a line for each phase; times are in ns.
 std::string HistoryCsv(const History& history);
-// A HistoryProto, which readers of JSON files accept.
+// Returns a HistoryProto, which readers of JSON files accept.
 std::string HistoryJson(const History& history);
 
-// Quantiles of one number over many histories (interpolated), and its mean.
+// The quantiles of one number over many histories (interpolated), and its mean.
 struct RunQuantiles {
   double mean = 0;
   double p5 = 0;
@@ -31,9 +31,9 @@ struct RunsSummary {
   RunQuantiles time_s;
   RunQuantiles goodput;
   RunQuantiles failures;
-  std::array<RunQuantiles, kPhaseKinds> lost_gpu_hours;  // by cause, as RunTotals::lost
+  std::array<RunQuantiles, kPhaseKinds> lost_gpu_hours;  // They are by cause, as RunTotals::lost.
 };
-// Precondition: at least one.
+// Precondition: there is at least one.
 RunsSummary Summarise(const std::vector<RunTotals>& runs);
 std::string RunsText(const RunsSummary& summary);
 

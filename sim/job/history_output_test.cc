@@ -77,6 +77,26 @@ TEST_F(HistoryOutputTest, JsonIsReadBack) {
   EXPECT_EQ(read.time_ns(), history_.totals.time.ns());
 }
 
+TEST_F(HistoryOutputTest, AHistoryThatStoppedEarlySaysWhy) {
+  RunSpec spec = SmallRun(cluster_, 4);
+  spec.events = {Fails(0, DeviceNumber(1))};
+  EXPECT_THROW(SimulateRun(spec, Random(1), &history_), RunCannotContinue);
+  const std::string sentence =
+      "the run stops at 0.0 s with 0 of 4 steps: the cluster is not complete; 15 of the 16 devices "
+      "of the plan are left, and nothing that is still to happen lets the plan run again";
+  EXPECT_EQ(HistoryText(history_),
+            "       start s  phase         first step    steps      length s     step ms  devices  "
+            "reason\n"
+            "0 steps in 0.000 h on 16 devices: goodput 0.00 %, 0 failures, 0 checkpoints, 0 steps "
+            "redone\n"
+            "stopped early: " +
+                sentence + "\n");
+  HistoryProto read;
+  ParseProtoText(HistoryJson(history_), "h.json", ".json", &read);
+  EXPECT_EQ(read.stopped(), sentence);
+  EXPECT_EQ(read.goodput(), 0);
+}
+
 TEST_F(HistoryOutputTest, SummariesHaveQuantiles) {
   std::vector<RunTotals> runs;
   for (int i = 0; i <= 100; ++i) {

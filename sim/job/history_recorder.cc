@@ -3,18 +3,19 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace stagecraft {
 namespace {
 
-bool Continues(const Phase& last, const Phase& next) {
+bool Continues(const RunPhase& last, const RunPhase& next) {
   return last.kind == next.kind && last.step_time == next.step_time &&
          last.working_devices == next.working_devices && last.reason == next.reason;
 }
 
 }  // namespace
 
-void HistoryRecorder::Add(Phase phase) {
+void HistoryRecorder::Add(RunPhase phase) {
   Lost(phase.kind) += phase.length;
   if (!keeps_phases_ || phase.length == Duration()) return;
   if (!history_.phases.empty() && Continues(history_.phases.back(), phase)) {
@@ -25,21 +26,24 @@ void HistoryRecorder::Add(Phase phase) {
   history_.phases.push_back(std::move(phase));
 }
 
-void HistoryRecorder::CountAsCheckpoint(Duration part) {
+void HistoryRecorder::CountAsCheckpoint(Duration part, Duration rounding) {
   Lost(PhaseKind::kComputing) -= part;
   Lost(PhaseKind::kCheckpoint) += part;
+  rounding_ += rounding;
 }
 
 void HistoryRecorder::LoseStep(Duration computing, Duration already_lost,
                                const std::string& reason) {
   Lost(PhaseKind::kComputing) -= computing - already_lost;
   Lost(PhaseKind::kRedone) += computing - already_lost;
-  for (size_t i = history_.phases.size(); i-- > 0 && computing > Duration();) {
-    Phase& phase = history_.phases[i];
+  size_t first = history_.phases.size();
+  for (size_t i = first; i-- > 0 && computing > Duration();) {
+    first = i;
+    RunPhase& phase = history_.phases[i];
     if (phase.kind != PhaseKind::kComputing) continue;
     const Duration part = std::min(phase.length, computing);
     computing -= part;
-    Phase lost = phase;
+    RunPhase lost = phase;
     lost.kind = PhaseKind::kRedone;
     lost.first_step += lost.steps;
     lost.steps = 0;
@@ -54,6 +58,23 @@ void HistoryRecorder::LoseStep(Duration computing, Duration already_lost,
                              std::move(lost));
     }
   }
+  JoinEqualPhases(first);
+}
+
+// Joins phases that follow each other and do not differ, from the one before `first` on.
+void HistoryRecorder::JoinEqualPhases(size_t first) {
+  std::vector<RunPhase>& phases = history_.phases;
+  if (phases.empty()) return;
+  size_t last = first > 0 ? first - 1 : 0;
+  for (size_t i = last + 1; i < phases.size(); ++i) {
+    if (Continues(phases[last], phases[i])) {
+      phases[last].steps += phases[i].steps;
+      phases[last].length += phases[i].length;
+    } else if (++last != i) {
+      phases[last] = std::move(phases[i]);
+    }
+  }
+  phases.resize(last + 1);
 }
 
 History HistoryRecorder::Finish(Duration time) {
@@ -61,8 +82,7 @@ History HistoryRecorder::Finish(Duration time) {
   totals.time = time;
   Duration& slower = Lost(PhaseKind::kComputing);
   slower -= totals.useful;
-  // Steps beside an asynchronous checkpoint are rounded to whole nanoseconds.
-  if (slower < Duration()) {
+  if (slower < Duration() && slower + rounding_ >= Duration()) {
     Lost(PhaseKind::kCheckpoint) += slower;
     slower = Duration();
   }

@@ -1,5 +1,5 @@
-// Rates of simulated histories: 54 days on 16,384 devices that fail as those of Meta's run of
-// Llama 3 405B did (an interruption every 3.1 h), with steps of 10 s and a checkpoint every 20
+// Measures rates of simulated histories: 54 days on 16,384 devices that fail as those of Meta's run
+// of Llama 3 405B did (an interruption every 3.1 h), with steps of 10 s and a checkpoint every 20
 // minutes. "Healthy" is the baseline in the same process: the same run without failures.
 #include <benchmark/benchmark.h>
 

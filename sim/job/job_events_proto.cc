@@ -3,16 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <optional>
+#include <map>
 #include <set>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
-#include "costmodel/text.h"
 #include "costmodel/units.h"
+#include "sim/job/event_order.h"
+#include "sim/job/part_names.h"
 
 namespace stagecraft {
 namespace {
@@ -36,9 +36,9 @@ class EventReader {
       Fail("nodes_per_rack", "got {}, want 0 or more", events.nodes_per_rack);
     }
     const Racks racks(cluster_, events.nodes_per_rack);
-    FindLinks();
+    FindEventLinks();
     for (int i = 0; i < proto_.events_size(); ++i) events.events.push_back(Event(i, racks));
-    const std::vector<std::string> errors = FindErrors(events.events, cluster_);
+    const std::vector<std::string> errors = FindErrors(events.events, cluster_, racks);
     if (!errors.empty()) throw InputError(file_ + ": " + errors.front());
     if (proto_.has_rates()) events.rates = Rates(proto_.rates(), racks);
     return events;
@@ -64,52 +64,31 @@ class EventReader {
     return share;
   }
 
-  // The indices of all links that events name, in one pass over the cluster's.
-  void FindLinks() {
+  // The links that events name.
+  void FindEventLinks() {
+    std::vector<std::string> names;
     for (const ClusterEventProto& event : proto_.events()) {
-      if (event.part_case() == ClusterEventProto::kLink) links_.try_emplace(event.link(), -1);
+      if (event.part_case() == ClusterEventProto::kLink) names.push_back(event.link());
     }
-    if (links_.empty()) return;
-    for (int link = 0; link < cluster_.link_count(); ++link) {
-      const auto found = links_.find(cluster_.LinkName(link));
-      if (found != links_.end()) found->second = link;
-    }
-  }
-
-  // The number in "node12" or "rack3"; no value if it has another form or is not below `count`.
-  static std::optional<int> Numbered(std::string_view name, std::string_view word, int count) {
-    if (!name.starts_with(word)) return std::nullopt;
-    const std::optional<int> number = ParseNumber<int>(name.substr(word.size()));
-    if (!number || *number < 0 || *number >= count) return std::nullopt;
-    if (fmt::format("{}{}", word, *number) != name) return std::nullopt;
-    return number;
-  }
-
-  EventTarget Device(int i, const std::string& name) const {
-    const std::string_view node_name = SplitAt(name, '/')[0];
-    if (const auto node = Numbered(node_name, "node", cluster_.node_count())) {
-      const int first = cluster_.first_device(*node);
-      for (int device = first; device < first + cluster_.node(*node).devices; ++device) {
-        if (cluster_.DeviceName(device) == name) return {Kind::kDevice, device};
-      }
-    }
-    Fail(EventPlace(i, "device"), "got \"{}\", which the cluster lacks, want from {} to {}", name,
-         cluster_.DeviceName(0), cluster_.DeviceName(cluster_.device_count() - 1));
+    links_ = FindLinks(names, cluster_);
   }
 
   EventTarget Target(int i, const ClusterEventProto& proto, const Racks& racks) const {
     switch (proto.part_case()) {
-      case ClusterEventProto::kDevice:
-        return Device(i, proto.device());
+      case ClusterEventProto::kDevice: {
+        const auto device = FindDevice(proto.device(), cluster_);
+        if (device) return {Kind::kDevice, *device};
+        Fail(EventPlace(i, "device"), "got \"{}\", which the cluster lacks, want {}",
+             proto.device(), DescribeDevices(cluster_));
+      }
       case ClusterEventProto::kNode: {
-        const auto node = Numbered(proto.node(), "node", cluster_.node_count());
+        const auto node = FindNode(proto.node(), cluster_);
         if (node) return {Kind::kNode, *node};
-        Fail(EventPlace(i, "node"),
-             "got \"{}\", which the cluster lacks, want from node0 to node{}", proto.node(),
-             cluster_.node_count() - 1);
+        Fail(EventPlace(i, "node"), "got \"{}\", which the cluster lacks, want {}", proto.node(),
+             DescribeNodes(cluster_));
       }
       case ClusterEventProto::kRack: {
-        const auto rack = Numbered(proto.rack(), "rack", racks.count());
+        const auto rack = FindRack(proto.rack(), racks);
         if (rack) return {Kind::kRack, *rack};
         if (racks.count() == 0) {
           Fail(EventPlace(i, "rack"), "got \"{}\", but the cluster's racks are not known, want {}",
@@ -120,10 +99,10 @@ class EventReader {
              racks.count() - 1);
       }
       case ClusterEventProto::kLink: {
-        const int link = links_.at(proto.link());
-        if (link >= 0) return {Kind::kLink, link};
+        const std::vector<int>& links = links_.at(proto.link());
+        if (!links.empty()) return {Kind::kLink, links.back()};
         Fail(EventPlace(i, "link"), "got \"{}\", which the cluster lacks, want the form \"{}\"",
-             proto.link(), cluster_.link_count() > 0 ? cluster_.LinkName(0) : "a -> b");
+             proto.link(), LinkExample(cluster_));
       }
       case ClusterEventProto::PART_NOT_SET:
         break;
@@ -205,14 +184,16 @@ class EventReader {
       if (slow.rate() == 0) Fail(key + "rate", "got 0, want above 0, at most 1");
       shares += slow.share();
     }
-    if (shares > 1) Fail("rates.slow_devices", "shares sum to {}, want at most 1", shares);
+    constexpr double kRounding = 1e-9;  // The sum of decimal fractions may be a little above 1.
+    if (shares > 1 + kRounding)
+      Fail("rates.slow_devices", "shares sum to {}, want at most 1", shares);
     return rates;
   }
 
   const JobEventsProto& proto_;
   const Cluster& cluster_;
   const std::string& file_;
-  std::unordered_map<std::string, int> links_;
+  std::map<std::string, std::vector<int>> links_;  // by name
 };
 
 }  // namespace

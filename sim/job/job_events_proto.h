@@ -1,4 +1,4 @@
-// Reads files of cluster events.
+// JobEventsFromProto(): reads files of cluster events.
 #pragma once
 
 #include <string>

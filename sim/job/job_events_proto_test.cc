@@ -113,6 +113,46 @@ TEST(JobEventsProtoTest, RefusesEventsThatCannotHappen) {
             "e.yaml: events[1]: node0 fails after it left, want it to join first");
 }
 
+TEST(JobEventsProtoTest, RefusesEventsOfPartsThatAreAway) {
+  const std::string fail = "- {at_s: 5, node: node0, what: fail}\n";
+  EXPECT_EQ(EventError(fail + "- {at_s: 6, node: node0, what: slow, rate: 0.5}"),
+            "e.yaml: events[1]: node0 slows down while it is down, want it to recover first");
+  const std::string slow = "- {at_s: 4, node: node0, what: slow, rate: 0.5}\n";
+  const std::string leave = "- {at_s: 5, node: node0, what: leave}\n";
+  EXPECT_EQ(EventError(slow + leave + "- {at_s: 6, node: node0, what: recover}"),
+            "e.yaml: events[2]: node0 recovers after it left, want it to join");
+  EXPECT_EQ(EventError(leave + "- {at_s: 6, node: node0, what: slow, rate: 0.5}"),
+            "e.yaml: events[1]: node0 slows down after it left, want it to join first");
+  EXPECT_EQ(EventError("- {at_s: 5, node: node0, what: leave, notice_s: 100}\n"
+                       "- {at_s: 50, node: node0, what: join}"),
+            "e.yaml: events[1]: node0 has an event at 50 s, want it after 105 s, when it leaves as "
+            "announced");
+  EXPECT_EQ(EventError("- {at_s: 5, node: node0, what: leave, notice_s: 100}\n"
+                       "- {at_s: 105, node: node0, what: join}"),
+            "");
+  EXPECT_EQ(EventError("- {at_s: 5, rack: rack1, what: leave}\n"
+                       "- {at_s: 6, node: node2, what: join}"),
+            "e.yaml: events[1]: node2 joins, but it left with rack1, want rack1 to join");
+  EXPECT_EQ(EventError(leave + "- {at_s: 6, device: node0/gpu1, what: join}"),
+            "e.yaml: events[1]: node0/gpu1 joins, but it left with node0, want node0 to join");
+}
+
+TEST(JobEventsProtoTest, RefusesNumbersThatAreNotFinite) {
+  for (const char* number : {".nan", ".inf", "-.inf"}) {
+    const std::string text = number;
+    EXPECT_NE(EventError("- {at_s: " + text + ", node: node1, what: fail}"), "");
+    EXPECT_NE(EventError("- {at_s: 1, node: node1, what: slow, rate: " + text + "}"), "");
+    EXPECT_NE(EventError("- {at_s: 1, node: node1, what: leave, notice_s: " + text + "}"), "");
+    for (const char* key : {"node_mtbf_s", "rack_probability", "repair_s"}) {
+      EXPECT_NE(YamlError(std::string("nodes_per_rack: 2\nrates: {") + key + ": " + text + "}"), "")
+          << key;
+    }
+    EXPECT_NE(YamlError("rates: {device_failures: [{mtbf_s: " + text + "}]}"), "");
+    EXPECT_NE(YamlError("rates: {slow_devices: [{share: " + text + ", rate: 0.5}]}"), "");
+    EXPECT_NE(YamlError("rates: {slow_devices: [{share: 0.5, rate: " + text + "}]}"), "");
+  }
+}
+
 TEST(JobEventsProtoTest, RefusesRatesOutsideTheirRange) {
   const std::string slow = "- {at_s: 1, node: node1, what: slow, rate: ";
   EXPECT_EQ(EventError(slow + "1.5}"), "e.yaml: events[0]: rate: got 1.5, want from 0 to 1");
@@ -163,6 +203,9 @@ TEST(JobEventsProtoTest, ChecksRatesOfFailures) {
             "e.yaml: rates.slow_devices[0].rate: got 0, want above 0, at most 1");
   EXPECT_EQ(YamlError("rates: {slow_devices: [{share: 0.6, rate: 0.5}, {share: 0.6, rate: 1}]}"),
             "e.yaml: rates.slow_devices: shares sum to 1.2, want at most 1");
+  EXPECT_EQ(YamlError("rates: {slow_devices: [{share: 0.33, rate: 0.5}, {share: 0.56, rate: 1}, "
+                      "{share: 0.11, rate: 0.7}]}"),
+            "");
   EXPECT_EQ(YamlError("nodes_per_rack: -1"), "e.yaml: nodes_per_rack: got -1, want 0 or more");
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <oneapi/tbb/parallel_for.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 
@@ -23,9 +23,12 @@ std::vector<std::string> FindErrors(const RunSpec& spec) {
          "from 0 s to 100 years");
   };
   want(spec.steps > 0, "steps", spec.steps, "above 0");
+  want(spec.nodes_per_rack >= 0, "nodes_per_rack", spec.nodes_per_rack, "0 or more");
   for (size_t i = 0; i < spec.network_changes.size(); ++i) {
-    want(spec.network_changes[i] > (i == 0 ? 0 : spec.network_changes[i - 1]), "network_changes",
-         spec.network_changes[i], "ascending steps above 0");
+    want(spec.network_changes[i].step > (i == 0 ? 0 : spec.network_changes[i - 1].step),
+         "network_changes", spec.network_changes[i].step, "ascending steps above 0");
+    want(spec.network_changes[i].cost >= Duration(), "network_changes",
+         spec.network_changes[i].cost.seconds(), "costs of 0 s or more");
   }
   for (size_t i = 0; i < spec.devices.size(); ++i) {
     const int device = spec.devices[i];
@@ -48,11 +51,24 @@ std::vector<std::string> FindErrors(const RunSpec& spec) {
   return errors;
 }
 
-History SimulateRun(const RunSpec& spec, Random random) {
+void SimulateRun(const RunSpec& spec, Random random, History* history) {
   CHECK(FindErrors(spec).empty());
   const RunSetup setup(spec);
   StepMemo memo(spec.step, spec.replan);
-  return SimulatedRun(setup, &memo, random, /*keeps_phases=*/true).Simulate();
+  SimulatedRun run(setup, &memo, random, /*keeps_phases=*/true);
+  try {
+    run.Simulate();
+  } catch (const std::exception& error) {
+    *history = run.TakeHistory(error.what());
+    throw;
+  }
+  *history = run.TakeHistory("");
+}
+
+History SimulateRun(const RunSpec& spec, Random random) {
+  History history;
+  SimulateRun(spec, random, &history);
+  return history;
 }
 
 std::vector<RunTotals> SimulateRuns(const RunSpec& spec, int runs, Random random) {
@@ -61,18 +77,21 @@ std::vector<RunTotals> SimulateRuns(const RunSpec& spec, int runs, Random random
   StepMemo memo(spec.step, spec.replan);
   std::vector<RunTotals> totals(static_cast<size_t>(runs));
   std::vector<std::exception_ptr> errors(totals.size());
-  tbb::parallel_for(size_t{0}, totals.size(), [&](size_t run) {
+  std::atomic<size_t> first_error = totals.size();
+  tbb::parallel_for(size_t{0}, totals.size(), [&](size_t number) {
+    if (number > first_error) return;  // Nobody will see it.
     try {
-      totals[run] = SimulatedRun(setup, &memo, random.Child("history", run), /*keeps_phases=*/false)
-                        .Simulate()
-                        .totals;
+      SimulatedRun run(setup, &memo, random.Child("history", number), /*keeps_phases=*/false);
+      run.Simulate();
+      totals[number] = run.TakeHistory("").totals;
     } catch (...) {
-      errors[run] = std::current_exception();
+      errors[number] = std::current_exception();
+      size_t first = first_error;
+      while (number < first && !first_error.compare_exchange_weak(first, number)) {
+      }
     }
   });
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  if (first_error < totals.size()) std::rethrow_exception(errors[first_error]);
   return totals;
 }
 

@@ -1,4 +1,4 @@
-// Small runs with round numbers, for tests.
+// SmallRun(): small runs with round numbers, for tests.
 #pragma once
 
 #include <fmt/core.h>
@@ -31,6 +31,16 @@ inline ClusterEvent At(double seconds, EventTarget target, ClusterEvent::What wh
   event.at = Seconds(seconds);
   return event;
 }
+inline ClusterEvent AtStep(int64_t step, EventTarget target, ClusterEvent::What what) {
+  ClusterEvent event{target, what};
+  event.at_step = step;
+  return event;
+}
+inline ClusterEvent Leaves(double seconds, EventTarget target, double notice) {
+  ClusterEvent event = At(seconds, target, ClusterEvent::What::kLeave);
+  event.notice = Seconds(notice);
+  return event;
+}
 inline ClusterEvent Fails(double seconds, EventTarget target) {
   return At(seconds, target, ClusterEvent::What::kFail);
 }
@@ -47,8 +57,8 @@ inline std::optional<RunningStep> TenSecondStep(const ClusterState& state, int /
   return RunningStep{Seconds(10 / rate), 16};
 }
 
-// Steps of 10 s on two nodes with eight devices each; checkpoints of 5 s every 30 s; 2 s until a
-// failure is noticed, 3 s to restart and 4 s to reload.
+// Returns a run with steps of 10 s on two nodes with eight devices each, and checkpoints of 5 s
+// every 30 s. It takes 2 s until a failure is noticed, 3 s to restart and 4 s to reload.
 inline RunSpec SmallRun(const Cluster& cluster, int64_t steps) {
   RunSpec spec;
   spec.cluster = &cluster;
@@ -61,10 +71,10 @@ inline RunSpec SmallRun(const Cluster& cluster, int64_t steps) {
   return spec;
 }
 
-// "computing 0+3 until 30": the steps before a phase, its own, and the time of its end in s.
+// Returns "computing 0+3 until 30": the steps before a phase, its own, and its end in s.
 inline std::vector<std::string> PhaseLines(const History& history) {
   std::vector<std::string> lines;
-  for (const Phase& phase : history.phases) {
+  for (const RunPhase& phase : history.phases) {
     lines.push_back(fmt::format("{} {}+{} until {:g}", Name(phase.kind), phase.first_step,
                                 phase.steps, (phase.start + phase.length).seconds()));
   }

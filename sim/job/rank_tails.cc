@@ -1,7 +1,5 @@
 #include "sim/job/rank_tails.h"
 
-#include <cmath>
-
 namespace stagecraft {
 
 Duration ExpectedTail(int ranks, int dropped, Duration mean) {
@@ -13,7 +11,7 @@ Duration ExpectedTail(int ranks, int dropped, Duration mean) {
 Duration DrawTail(int ranks, int dropped, Duration mean, Random& random) {
   double sum = 0;
   for (int waiting = ranks; waiting > dropped; --waiting) {
-    sum -= std::log1p(-random.Uniform()) / waiting;
+    sum += random.Exponential() / waiting;
   }
   return Duration::Seconds(mean.seconds() * sum);
 }

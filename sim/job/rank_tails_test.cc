@@ -30,7 +30,7 @@ TEST(RankTailsTest, TheSlowestOfManyRanksTakesTheMeanTail) {
       sum += tail;
       squares += tail * tail;
       std::vector<double> ranks;
-      for (int rank = 0; rank < kRanks; ++rank) ranks.push_back(-std::log1p(-random.Uniform()));
+      for (int rank = 0; rank < kRanks; ++rank) ranks.push_back(random.Exponential());
       std::sort(ranks.begin(), ranks.end(), std::greater<>());
       direct += ranks[dropped];
     }

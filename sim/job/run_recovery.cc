@@ -1,144 +1,83 @@
-// What events change in a run, and how it recovers from failures.
+// SimulatedRun, second part: how a run recovers from failures, and takes in devices that return.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
+#include "costmodel/check.h"
+#include "sim/job/ascending.h"
 #include "sim/job/simulated_run.h"
 
 namespace stagecraft {
 namespace {
 
 using Policy = Recovery::Policy;
-using What = ClusterEvent::What;
-
-// A run in which so much happens does not get on.
-constexpr int64_t kMostEvents = 10'000'000;
-
-bool Includes(const std::vector<int>& all, const std::vector<int>& some) {
-  return std::includes(all.begin(), all.end(), some.begin(), some.end());
-}
 
 }  // namespace
 
-std::optional<ClusterEvent> SimulatedRun::PopTime() {
-  if (++events_ > kMostEvents) {
-    GiveUp(fmt::format("{} events have happened, and the run does not get on", kMostEvents));
-  }
-  return feed_.PopTime();
-}
-
-void SimulatedRun::Take(const ClusterEvent& event) {
-  if (event.what == What::kLeave && event.notice > Duration()) return;  // comes again without it
-  health_.Apply(event);
-  if (!is_broken_) NoteChange(event);
-}
-
-void SimulatedRun::NoteChange(const ClusterEvent& event) {
-  const ClusterState& state = health_.state();
-  if (!Includes(running_.down, state.down)) {
-    if (!IsUnaffected(state)) return Break(&event);
-    is_stale_ = true;
-    std::vector<int> down;
-    std::set_union(running_.down.begin(), running_.down.end(), state.down.begin(), state.down.end(),
-                   std::back_inserter(down));
-    running_.down = std::move(down);
-  }
-  if (state == running_) {
-    is_pending_ = false;
-  } else if (spec_.recovery.policy == Policy::kReplan) {
-    is_pending_ = true;
-  } else {
-    running_.slow = state.slow;
-    running_.slow_links = state.slow_links;
-    std::erase_if(running_.slow, [this](const auto& slow) {
-      return std::binary_search(running_.down.begin(), running_.down.end(), slow.first);
-    });
-    is_pending_ = state.down != running_.down;
-    is_stale_ = true;
-  }
-}
-
-// Whether the devices that are newly down did nothing for the run: their replica had been dropped.
-bool SimulatedRun::IsUnaffected(const ClusterState& state) {
-  if (spec_.recovery.policy != Policy::kShrink) return false;
-  ClusterState less = running_;
-  less.down.clear();
-  std::set_union(running_.down.begin(), running_.down.end(), state.down.begin(), state.down.end(),
-                 std::back_inserter(less.down));
-  std::erase_if(less.slow, [&](const auto& slow) {
-    return std::binary_search(less.down.begin(), less.down.end(), slow.first);
-  });
-  UpdateStep();
-  return step_here_ && memo_->Step(less, network_) == step_here_;
-}
-
-// A failure, or no event if a step could not go on, ends the processes of the run.
-void SimulatedRun::Break(const ClusterEvent* event) {
-  FinishWrite();
-  is_broken_ = true;
-  is_noticed_ = event == nullptr || event->what == What::kLeave;
-  cause_.reset();
-  if (event != nullptr) {
-    cause_ = *event;
-  } else if (const auto link = DeadLink()) {
-    cause_ = ClusterEvent{{EventTarget::Kind::kLink, *link}, What::kFail};
-  }
-  ++recorder_.totals().failures;
-  if (step_ >= high_) recorder_.LoseStep(partial_, partial_slowing_, Reason("lost when "));
-  partial_ = partial_slowing_ = spent_ = Duration();
-}
-
 void SimulatedRun::Recover() {
-  const Recovery& recovery = spec_.recovery;
-  writing_.reset();
+  AbortWrite();
   if (!is_noticed_) {
-    Pass(PhaseKind::kDetection, now_ + recovery.detection, Reason(""));
+    Pass(PhaseKind::kDetection, now_ + spec_.recovery.detection, Reason(""));
   }
-  const bool may_keep = recovery.policy == Policy::kShrink && recovery.survivors_hold_state;
-  if (!may_keep) step_ = saved_;
-  const Choice choice = AwaitRunnable();
-  const bool keeps_state = may_keep && !choice.has_waited;
-  if (!keeps_state) {
-    step_ = saved_;
-    since_ = Duration();
-  }
+  Choice choice = AwaitRunnable();
   is_broken_ = false;
-  Run(health_.state());
-  const std::string after = Reason("after: ");
-  if (!Spend(PhaseKind::kRestart, recovery.restart, after)) return;
-  if (!keeps_state && !Spend(PhaseKind::kReload, recovery.reload, after)) return;
-  Spend(PhaseKind::kRebalancing, choice.move, after);
+  Rejoin(std::move(choice), Reason("after: "));
 }
 
-// Returns when the cluster can run the plan, or another one.
+// Returns what the run goes on with when the cluster can run the plan, or another one.
 SimulatedRun::Choice SimulatedRun::AwaitRunnable() {
-  Choice choice;
-  UpdateNetwork();
   while (true) {
-    while (feed_.NextStep() <= step_) Take(feed_.PopStep(now_));
+    while (feed_.NextStep() <= high_) Take(feed_.PopStep(now_));
     while (feed_.NextTime() <= now_) {
       if (const auto event = PopTime()) Take(*event);
     }
+    UpdateNetwork();
+    if (is_rejoining_ && !StateIsHeld()) LoseState();
     if (spec_.recovery.policy == Policy::kSpare && SwapNodes()) continue;
-    if (const auto plan = Choose(health_.state())) {
-      choice.move = plan->move;
-      return choice;
-    }
-    choice.has_waited = true;
+    if (auto choice = Choose(health_.state())) return *std::move(choice);
     WaitForEvent();
   }
 }
 
-std::optional<Replanned> SimulatedRun::Choose(const ClusterState& state) {
+std::optional<SimulatedRun::Choice> SimulatedRun::Choose(const ClusterState& state) {
   const Policy policy = spec_.recovery.policy;
   if ((policy == Policy::kRestart || policy == Policy::kSpare) && !state.down.empty()) return {};
   if (policy == Policy::kReplan && !state.IsWhole()) {
-    if (auto plan = memo_->Replan(state, network_)) return plan;
+    if (const auto& plan = memo_->Replan(state, network_)) {
+      return Choice{state, plan->step, plan->move, true};
+    }
   }
-  const std::optional<RunningStep> step = memo_->Step(state, network_);
-  return step ? std::optional(Replanned{*step, {}}) : std::nullopt;
+  const std::optional<RunningStep>& step = memo_->Step(state, network_);
+  if (!step) return std::nullopt;
+  return Choice{state, *step, {}, false};
+}
+
+// Returns whether a failure may leave devices that hold the whole state.
+bool SimulatedRun::MayKeepState() const {
+  return spec_.recovery.policy == Policy::kShrink && spec_.recovery.survivors_hold_state;
+}
+
+// Returns whether the devices that have followed the last step hold the whole state: the plan could
+// go on with them alone. A link that is down keeps them from it, but takes no state.
+bool SimulatedRun::StateIsHeld() {
+  if (is_state_lost_ || !MayKeepState()) return false;
+  ClusterState holders = health_.state();
+  holders.down = without_state_;
+  std::erase_if(holders.slow, [&](const auto& slow) {
+    return std::binary_search(holders.down.begin(), holders.down.end(), slow.first);
+  });
+  std::erase_if(holders.slow_links, [](const auto& link) { return link.second == 0; });
+  return memo_->Step(holders, network_).has_value();
+}
+
+// Leaves nothing but the last checkpoint.
+void SimulatedRun::LoseState() {
+  is_state_lost_ = true;
+  step_ = saved_;
+  owed_ = nullptr;
+  since_ = Duration();
+  UpdateNetwork();
 }
 
 // Puts spare nodes in the places of nodes that are down. Returns whether time may have passed.
@@ -173,66 +112,92 @@ void SimulatedRun::Pass(PhaseKind kind, Duration end, const std::string& reason)
 }
 
 void SimulatedRun::WaitForEvent() {
+  if (health_.state().IsWhole()) GiveUp(kNeverRuns);
   const Duration next = feed_.NextTime();
-  if (next > kLongestTime) GiveUp("nothing that is still to happen lets the plan run again");
+  if (next == Duration::Max()) {
+    GiveUp("nothing that is still to happen lets the plan run again");
+  }
   RecordUntil(PhaseKind::kWaiting, next, Reason(""));
   if (const auto event = PopTime()) Take(*event);
 }
 
 // At the end of a step, devices that returned join the run, or it moves to another plan.
 void SimulatedRun::Regroup() {
-  const ClusterState& state = health_.state();
-  const Recovery& recovery = spec_.recovery;
-  is_pending_ = false;
   UpdateStep();
-  const bool gains_devices = state.down != running_.down;
-  std::optional<Replanned> plan;
-  if (recovery.policy == Policy::kReplan) {
-    if (!state.IsWhole()) plan = memo_->Replan(state, network_);
-  } else {
-    const std::optional<RunningStep> grown = memo_->Step(state, network_);
-    if (!grown) return;
-    if (grown == step_here_) return Run(state);
+  is_pending_ = false;
+  std::optional<Choice> choice = Choose(health_.state());
+  if (!choice) {
+    const ClusterState joined = Joined(health_.state());
+    choice = Choose(joined);
+    if (!choice) return Run(joined);
   }
-  Run(state);
-  if (gains_devices) {
-    if (!Spend(PhaseKind::kRestart, recovery.restart, "devices return")) return;
-    if (!Spend(PhaseKind::kReload, recovery.reload, "devices return")) return;
+  if (Gains(*choice)) {
+    without_state_ = DevicesOff();
+    is_rejoining_ = true;
+    return Rejoin(*std::move(choice), "devices return");
   }
-  if (plan) Spend(PhaseKind::kRebalancing, plan->move, "the cluster has changed");
+  const bool is_same = step_here_ && step_here_->time == choice->step.time &&
+                       DevicesOff() == Union(choice->state.down, choice->step.idle);
+  const Duration move = MoveTo(*choice);
+  Run(choice->state);
+  if (spec_.recovery.policy != Policy::kReplan || is_same) return;
+  plan_move_ = choice->is_replanned ? choice->move : Duration();
+  Spend(PhaseKind::kRebalancing, move, "the cluster has changed");
+}
+
+// Restarts the processes, loads the state where it is lacking, and moves it to the plan. Begins
+// again if devices return meanwhile, and ends early if another failure breaks the run.
+void SimulatedRun::Rejoin(Choice choice, const std::string& reason) {
+  FinishWrite();
+  AbortWrite();
+  while (true) {
+    const Duration move = MoveTo(choice);
+    Run(choice.state);
+    const bool has_state =
+        !is_state_lost_ && Includes(Union(choice.state.down, choice.step.idle), without_state_);
+    if (Spend(PhaseKind::kRestart, spec_.recovery.restart, reason) &&
+        (has_state || Spend(PhaseKind::kReload, spec_.recovery.reload, reason)) &&
+        Spend(PhaseKind::kRebalancing, move, reason)) {
+      break;
+    }
+    if (is_broken_) return;
+    std::optional<Choice> grown = Choose(health_.state());
+    CHECK(grown);
+    choice = *std::move(grown);
+  }
+  is_rejoining_ = is_state_lost_ = false;
+  plan_move_ = choice.is_replanned ? choice.move : Duration();
+}
+
+// Returns whether devices have returned that join the restart in progress.
+bool SimulatedRun::Grows() {
+  if (!is_rejoining_ || !is_pending_) return false;
+  const std::optional<Choice> choice = Choose(health_.state());
+  return choice && Gains(*choice);
+}
+
+// Returns whether devices work in it that do not work now.
+bool SimulatedRun::Gains(const Choice& choice) {
+  return !Includes(Union(choice.state.down, choice.step.idle), DevicesOff());
+}
+
+// Returns the devices of the plan that are not at work, ascending.
+std::vector<int> SimulatedRun::DevicesOff() {
+  UpdateStep();
+  return step_here_ ? Union(running_.down, step_here_->idle) : running_.down;
+}
+
+// Returns what it takes to move the state to another plan, or back to the original one. A
+// checkpoint has it where the original plan wants it.
+Duration SimulatedRun::MoveTo(const Choice& choice) const {
+  if (choice.is_replanned) return choice.move;
+  return is_state_lost_ ? Duration() : plan_move_;
 }
 
 void SimulatedRun::Run(const ClusterState& state) {
   running_ = state;
   is_pending_ = false;
   is_stale_ = true;
-}
-
-// The first link that is down.
-std::optional<int> SimulatedRun::DeadLink() const {
-  for (const auto& [link, rate] : health_.state().slow_links) {
-    if (rate == 0) return link;
-  }
-  return std::nullopt;
-}
-
-std::string SimulatedRun::Cause() const {
-  if (cause_) return Describe(*cause_, *spec_.cluster);
-  return now_ == Duration() ? "the cluster is not complete" : "a step could not go on";
-}
-
-// The text and the cause of the last failure; empty if nobody will read it.
-std::string SimulatedRun::Reason(const char* before) const {
-  return recorder_.keeps_phases() ? before + Cause() : "";
-}
-
-void SimulatedRun::GiveUp(const std::string& why) const {
-  const size_t down = health_.state().down.size();
-  throw RunCannotContinue(fmt::format(
-      "the run stops at {:.1f} s with {} of {} steps: {}; {} of the {} devices of the plan are "
-      "left, and {}",
-      now_.seconds(), step_, spec_.steps, Cause(), setup_.devices - static_cast<int>(down),
-      setup_.devices, why));
 }
 
 }  // namespace stagecraft

@@ -10,7 +10,9 @@
 namespace stagecraft {
 namespace {
 
-// Time at the pace of a device whose speed is `rate`.
+constexpr const char* kTooLong = "it would take longer than 100 years";
+
+// Returns the time at the pace of a device whose speed is `rate`.
 Duration Slowed(Duration time, double rate) {
   return Duration::RoundedNanoseconds(static_cast<double>(time.ns()) / rate);
 }
@@ -19,13 +21,15 @@ Duration Share(Duration time, double share) {
   return Duration::RoundedNanoseconds(static_cast<double>(time.ns()) * share);
 }
 
-// The least n with n * step >= time.
+// Returns the least n with n * step >= time.
 int64_t StepsIn(Duration time, Duration step) {
   return time <= Duration() ? 0 : (time.ns() - 1) / step.ns() + 1;
 }
 
-int64_t NetworkAt(const std::vector<int64_t>& changes, int64_t step) {
-  return std::upper_bound(changes.begin(), changes.end(), step) - changes.begin();
+int64_t NetworkAt(const std::vector<StepChange>& changes, int64_t step) {
+  return std::upper_bound(changes.begin(), changes.end(), step,
+                          [](int64_t at, const StepChange& change) { return at < change.step; }) -
+         changes.begin();
 }
 
 }  // namespace
@@ -44,32 +48,55 @@ SimulatedRun::SimulatedRun(const RunSetup& setup, StepMemo* memo, Random random,
       setup_(setup),
       memo_(memo),
       health_(*spec_.cluster, setup.racks, setup.uses_device),
-      feed_(spec_.events, DrawnEvents(spec_.rates, *spec_.cluster, setup.racks, random)),
+      feed_(spec_.events, *spec_.cluster, setup.racks,
+            DrawnEvents(spec_.rates, *spec_.cluster, setup.racks, random)),
       recorder_(setup.devices, keeps_phases),
       spares_(spec_.recovery.spare_nodes) {}
 
-History SimulatedRun::Simulate() {
+void SimulatedRun::Simulate() {
   for (const EventTarget& absent : feed_.Absent()) {
     health_.Apply({absent, ClusterEvent::What::kLeave});
   }
-  is_broken_ = true;  // until it is known that the cluster can run the plan
-  AwaitRunnable();
+  is_broken_ = true;  // It is until the cluster can run the plan.
+  const Choice choice = AwaitRunnable();
   is_broken_ = false;
-  Run(health_.state());
+  Run(choice.state);
+  if (choice.is_replanned) plan_move_ = choice.move;
   while (true) {
+    CountTurn();
     if (is_broken_) {
       Recover();
     } else if (step_ < spec_.steps) {
       Compute();
     } else {
-      if (!spec_.checkpoint.IsOn()) break;
-      writing_.reset();
+      if (!spec_.checkpoint.IsOn()) return;
       WriteCheckpoint(true);
-      if (!is_broken_) break;
+      if (!is_broken_) return;
     }
   }
-  recorder_.totals().steps = spec_.steps;
-  return recorder_.Finish(now_);
+}
+
+History SimulatedRun::TakeHistory(const std::string& stopped) {
+  if (step_ >= high_) {
+    recorder_.LoseStep(partial_, partial_slowing_, "lost when the run stopped");
+  }
+  recorder_.totals().steps = high_;
+  History history = recorder_.Finish(now_);
+  history.stopped = stopped;
+  return history;
+}
+
+// A run in which this much happens does not get on.
+void SimulatedRun::CountTurn() {
+  constexpr int64_t kMostTurns = 10'000'000;
+  constexpr int64_t kMostTurnsWithoutProgress = 1'000'000;
+  if (++turns_ - turns_at_progress_ > kMostTurnsWithoutProgress) {
+    GiveUp(fmt::format("the last {} events and decisions completed no step for the first time",
+                       kMostTurnsWithoutProgress));
+  }
+  if (turns_ > kMostTurns) {
+    GiveUp(fmt::format("it takes more than {} events and decisions", kMostTurns));
+  }
 }
 
 void SimulatedRun::UpdateNetwork() {
@@ -81,12 +108,12 @@ void SimulatedRun::UpdateStep() {
   if (!is_stale_) return;
   is_stale_ = false;
   UpdateNetwork();
-  const std::optional<RunningStep> whole = memo_->Step({}, network_);
-  if (!whole) GiveUp("the plan does not run even on the whole cluster");
+  const std::optional<RunningStep>& whole = memo_->Step({}, network_);
+  if (!whole) GiveUp(kNeverRuns);
   useful_step_ = whole->time;
   step_here_ = memo_->Step(running_, network_);
   if (spec_.recovery.policy == Recovery::Policy::kReplan && !running_.IsWhole()) {
-    if (const auto plan = memo_->Replan(running_, network_)) step_here_ = plan->step;
+    if (const auto& plan = memo_->Replan(running_, network_)) step_here_ = plan->step;
   }
   if (!recorder_.keeps_phases()) return;
   step_reason_.clear();
@@ -103,6 +130,7 @@ void SimulatedRun::UpdateStep() {
 
 void SimulatedRun::Compute() {
   FinishWrite();
+  if (owed_ != nullptr) return PayForChange();
   if (is_pending_ && spent_ == Duration()) return Regroup();
   UpdateStep();
   if (!step_here_) return Stall();
@@ -117,9 +145,18 @@ void SimulatedRun::Compute() {
   if (stop.step == step_) return WriteCheckpoint(stop.is_before_leaving);
   Duration until = now_ - spent_ + (stop.step - step_) * pace_;
   if (writing_) until = std::min(until, writing_->end);
-  Advance(std::max(now_, std::min(until, feed_.NextTime())));
+  until = std::max(now_, std::min(until, feed_.NextTime()));
+  Advance(std::min(until, kLongestTime));
+  if (until > kLongestTime) GiveUp(kTooLong);
   FinishWrite();
   TakeEvents();
+}
+
+void SimulatedRun::PayForChange() {
+  if (owed_->cost > Duration() && !Spend(PhaseKind::kRebalancing, owed_->cost, owed_->reason)) {
+    return;  // and again after the recovery, if the run is still there then
+  }
+  owed_ = nullptr;
 }
 
 void SimulatedRun::Advance(Duration stop) {
@@ -127,14 +164,14 @@ void SimulatedRun::Advance(Duration stop) {
   const Duration progress = spent_ + length;
   const int64_t steps = progress.ns() / pace_.ns();
   const bool is_redone = step_ < high_;
-  Phase phase{is_redone ? PhaseKind::kRedone : PhaseKind::kComputing,
-              step_,
-              steps,
-              now_,
-              length,
-              pace_,
-              step_here_->devices,
-              {}};
+  RunPhase phase{is_redone ? PhaseKind::kRedone : PhaseKind::kComputing,
+                 step_,
+                 steps,
+                 now_,
+                 length,
+                 pace_,
+                 step_here_->devices,
+                 {}};
   if (recorder_.keeps_phases()) {
     phase.reason = is_redone ? Reason("lost when ") : step_reason_;
     if (writing_)
@@ -143,7 +180,10 @@ void SimulatedRun::Advance(Duration stop) {
   recorder_.Add(std::move(phase));
   spent_ = progress - steps * pace_;
   const double slowing = writing_ ? spec_.checkpoint.slowdown : 0;
-  if (slowing > 0 && !is_redone) recorder_.CountAsCheckpoint(Share(length, slowing));
+  if (slowing > 0 && !is_redone) {
+    // Each step beside it is rounded, and so is the share.
+    recorder_.CountAsCheckpoint(Share(length, slowing), Duration::Nanoseconds(steps + 1));
+  }
   partial_ = steps > 0 ? spent_ : partial_ + length;
   partial_slowing_ = steps > 0 ? Share(spent_, slowing) : partial_slowing_ + Share(length, slowing);
   since_ += length;
@@ -154,11 +194,15 @@ void SimulatedRun::Advance(Duration stop) {
     recorder_.totals().useful += steps * useful_step_;
   }
   step_ += steps;
+  if (step_ > high_) turns_at_progress_ = turns_;
   high_ = std::max(high_, step_);
-  if (NetworkAt(spec_.network_changes, step_) != network_) is_stale_ = true;
+  const int64_t network = NetworkAt(spec_.network_changes, step_);
+  if (network == network_) return;
+  is_stale_ = true;
+  if (network > network_) owed_ = &spec_.network_changes[network - 1];
 }
 
-// The next step at whose end something has to be decided.
+// Returns the next step at whose end something has to be decided.
 SimulatedRun::Stop SimulatedRun::NextStop() const {
   Stop next{spec_.steps};
   const auto consider = [&next](const Stop& stop) {
@@ -167,7 +211,8 @@ SimulatedRun::Stop SimulatedRun::NextStop() const {
   if (step_ < high_) consider({high_});
   if (is_pending_) consider({step_ + 1});
   if (feed_.NextStep() > step_) consider({feed_.NextStep()});
-  if (network_ < std::ssize(spec_.network_changes)) consider({spec_.network_changes[network_]});
+  if (network_ < std::ssize(spec_.network_changes))
+    consider({spec_.network_changes[network_].step});
   if (spec_.checkpoint.IsOn()) {
     consider(CheckpointBeforeLeaving());
     if (!writing_) consider(RegularCheckpoint());
@@ -175,9 +220,9 @@ SimulatedRun::Stop SimulatedRun::NextStop() const {
   return next;
 }
 
-// The last end of a step after which a checkpoint is complete before a device leaves.
+// Returns the last end of a step after which a checkpoint is complete before a device leaves.
 SimulatedRun::Stop SimulatedRun::CheckpointBeforeLeaving() const {
-  const Duration leaving = feed_.NextLeaving();
+  const Duration leaving = feed_.NextLeaving(health_);
   const Duration left = leaving - spec_.checkpoint.write - (now_ - spent_);
   if (leaving == Duration::Max() || leaving == leaving_served_ || left < Duration()) {
     return {EventFeed::kNoStep};
@@ -194,13 +239,14 @@ SimulatedRun::Stop SimulatedRun::RegularCheckpoint() const {
 
 void SimulatedRun::WriteCheckpoint(bool is_before_leaving) {
   if (spec_.checkpoint.is_asynchronous && !is_before_leaving) {
+    writing_ = Write{step_, now_ + spec_.checkpoint.write, since_};
     since_ = Duration();
-    writing_ = Write{step_, now_ + spec_.checkpoint.write};
     return;
   }
-  writing_.reset();
-  leaving_served_ = is_before_leaving ? feed_.NextLeaving() : leaving_served_;
+  AbortWrite();
+  const Duration leaving = feed_.NextLeaving(health_);
   if (!Spend(PhaseKind::kCheckpoint, spec_.checkpoint.write, "")) return;
+  if (is_before_leaving) leaving_served_ = leaving;
   since_ = Duration();
   saved_ = step_;
   ++recorder_.totals().checkpoints;
@@ -213,21 +259,28 @@ void SimulatedRun::FinishWrite() {
   ++recorder_.totals().checkpoints;
 }
 
+void SimulatedRun::AbortWrite() {
+  if (!writing_) return;
+  since_ += writing_->since;
+  writing_.reset();
+}
+
 // Takes what happens at this moment, as far as the run goes on.
 void SimulatedRun::TakeEvents() {
-  while (!is_broken_ && feed_.NextStep() <= step_) Take(feed_.PopStep(now_));
+  while (feed_.NextStep() <= high_) Take(feed_.PopStep(now_));
   while (!is_broken_ && feed_.NextTime() <= now_) {
     if (const auto event = PopTime()) Take(*event);
   }
 }
 
-// Spends time at the end of a step. Returns false if a failure breaks it off.
+// Spends time at the end of a step. Returns false if a failure breaks it off, or if it is part of a
+// restart, which begins again because devices return.
 bool SimulatedRun::Spend(PhaseKind kind, Duration length, const std::string& reason) {
   const Duration end = now_ + length;
   while (feed_.NextTime() < end) {
     RecordUntil(kind, feed_.NextTime(), reason);
     if (const auto event = PopTime()) Take(*event);
-    if (is_broken_) return false;
+    if (is_broken_ || Grows()) return false;
   }
   RecordUntil(kind, end, reason);
   return true;
@@ -235,9 +288,11 @@ bool SimulatedRun::Spend(PhaseKind kind, Duration length, const std::string& rea
 
 void SimulatedRun::RecordUntil(PhaseKind kind, Duration end, const std::string& reason) {
   if (end <= now_) return;
+  const Duration length = std::min(end, kLongestTime) - now_;
   const int working = setup_.devices - static_cast<int>(health_.state().down.size());
-  recorder_.Add({kind, step_, 0, now_, end - now_, {}, working, reason});
-  now_ = end;
+  recorder_.Add({kind, step_, 0, now_, length, {}, working, reason});
+  now_ += length;
+  if (end > kLongestTime) GiveUp(kTooLong);
 }
 
 // No device of the run is down, but its step cannot go on.

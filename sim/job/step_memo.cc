@@ -10,8 +10,8 @@ StepMemo::StepMemo(const StepFunction& step, const ReplanFunction& replan)
     : step_(step), replan_(replan) {}
 
 template <typename Value, typename Function>
-Value StepMemo::Look(Table<Value>& table, const Function& function, const ClusterState& state,
-                     int network) {
+const Value& StepMemo::Look(Table<Value>& table, const Function& function,
+                            const ClusterState& state, int network) {
   typename Table<Value>::Entry* entry = nullptr;
   {
     const std::lock_guard lock(table.mutex);
@@ -27,15 +27,18 @@ Value StepMemo::Look(Table<Value>& table, const Function& function, const Cluste
   return entry->value;
 }
 
-std::optional<RunningStep> StepMemo::Step(const ClusterState& state, int network) {
-  const std::optional<RunningStep> step = Look(steps_, step_, state, network);
+const std::optional<RunningStep>& StepMemo::Step(const ClusterState& state, int network) {
+  const std::optional<RunningStep>& step = Look(steps_, step_, state, network);
   CHECK(!step || step->time > Duration());
   return step;
 }
 
-std::optional<Replanned> StepMemo::Replan(const ClusterState& state, int network) {
-  if (!replan_) return std::nullopt;
-  return Look(plans_, replan_, state, network);
+const std::optional<Replanned>& StepMemo::Replan(const ClusterState& state, int network) {
+  static const std::optional<Replanned> kNone;
+  if (!replan_) return kNone;
+  const std::optional<Replanned>& plan = Look(plans_, replan_, state, network);
+  CHECK(!plan || (plan->step.time > Duration() && plan->move >= Duration()));
+  return plan;
 }
 
 }  // namespace stagecraft

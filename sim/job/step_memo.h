@@ -12,14 +12,15 @@
 
 namespace stagecraft {
 
-// Thread-safe. States take memory as long as the memo lives.
+// Any thread may call it. States take memory as long as the memo lives.
 class StepMemo {
  public:
   // The functions must outlive the memo; `replan` may be empty.
   StepMemo(const StepFunction& step, const ReplanFunction& replan);
 
-  std::optional<RunningStep> Step(const ClusterState& state, int network);
-  std::optional<Replanned> Replan(const ClusterState& state, int network);
+  // References remain valid as long as the memo lives.
+  const std::optional<RunningStep>& Step(const ClusterState& state, int network);
+  const std::optional<Replanned>& Replan(const ClusterState& state, int network);
 
  private:
   template <typename Value>
@@ -32,8 +33,8 @@ class StepMemo {
     std::map<std::pair<int, ClusterState>, std::unique_ptr<Entry>> entries;
   };
   template <typename Value, typename Function>
-  static Value Look(Table<Value>& table, const Function& function, const ClusterState& state,
-                    int network);
+  static const Value& Look(Table<Value>& table, const Function& function, const ClusterState& state,
+                           int network);
 
   const StepFunction& step_;
   const ReplanFunction& replan_;

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "sim/memory/framework_memory.h"
 #include "sim/memory/rank_tensors.h"
 #include "sim/pipeline/offloaded_passes.h"
 #include "sim/plan/host_offload.h"
@@ -69,9 +68,10 @@ class CopyLowering {
 
 }  // namespace
 
-void AddActivationCopies(LoweringContext& context, const LoweredPasses& passes) {
+void AddActivationCopies(LoweringContext& context, const LoweredPasses& passes,
+                         const FrameworkMemory& framework) {
   const Plan& plan = context.plan;
-  RankTensorsMaker maker(context.workload, context.cluster, FrameworkMemory());
+  RankTensorsMaker maker(context.workload, context.cluster, framework);
   CopyLowering lowering(context, passes);
   for (size_t w = 0; w < passes.workers().size(); ++w) {
     const LoweredWorker& worker = passes.workers()[w];
@@ -80,7 +80,7 @@ void AddActivationCopies(LoweringContext& context, const LoweredPasses& passes) 
     std::vector<OpSequenceId> copies;
     for (int chunk = 0; chunk < plan.chunk_count(); ++chunk) {
       const Op copy = HostCopy(context.cluster, device, rank.Offloaded(chunk));
-      copies.push_back(context.op_sequences.SingleOp(copy));
+      copies.push_back(context.op_sequences.HostOp(copy));
     }
     lowering.Add(w, copies);
   }

@@ -1,6 +1,7 @@
 #include "sim/lowering/fold.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -28,11 +29,17 @@ void Append(const Link& link, Signature& signature) {
   signature.push_back(static_cast<int64_t>(link.bandwidth.bytes_per_s()));
 }
 
+void Append(double rate, Signature& signature) {
+  signature.push_back(std::bit_cast<int64_t>(rate));
+}
+
 void Append(const Fabric& fabric, Signature& signature) {
   signature.insert(signature.end(),
                    {fabric.ranks, fabric.nodes, fabric.ranks_per_node, fabric.nvls});
   Append(fabric.intra, signature);
   Append(fabric.inter, signature);
+  Append(fabric.intra_rate, signature);
+  Append(fabric.inter_rate, signature);
 }
 
 PipelineInstance OnePipeline(const Plan& plan, int replica) {
@@ -105,11 +112,18 @@ class Folder {
       folding.instances.push_back(WholePipeline(plan_));
       return folding;
     }
+    // A slow link makes the ranks of all replicas unlike each other, since they meet it in the
+    // groups that add up gradients; replicas that it does not touch are still alike, rank by rank.
+    const bool has_slow_links = !cluster_.slow_parts().links.empty();
+    const bool folds =
+        !folding.unfold_ranks || (!unfold && has_slow_links && cluster_.shared_memories().empty());
     std::map<Signature, size_t> classes;
     const int replicas = static_cast<int>(plan_.stages[0].replicas.size());
     for (int r = 0; r < replicas; ++r) {
-      if (!folding.unfold_ranks) {
-        const auto [entry, is_new] = classes.try_emplace(SignatureOf(r), folding.instances.size());
+      if (folds) {
+        Signature signature = folding.unfold_ranks ? SignatureByRank(r) : SignatureOfAlikeRanks(r);
+        const auto [entry, is_new] =
+            classes.try_emplace(std::move(signature), folding.instances.size());
         if (!is_new) {
           ++folding.instances[entry->second].multiplicity;
           continue;
@@ -122,21 +136,56 @@ class Folder {
 
  private:
   int stages() const { return static_cast<int>(plan_.stages.size()); }
+  int RanksOf(int stage) const { return static_cast<int>(plan_.stages[stage].replicas[0].size()); }
 
-  // Everything on which the time of a replica's work depends if its ranks are alike.
-  Signature SignatureOf(int replica) {
+  // What the time of a replica's passes depends on, but for the speed of its devices.
+  void AppendStage(int stage, int replica, Signature& signature) const {
+    for (const int device : plan_.stages[stage].replicas[replica]) {
+      signature.push_back(cluster_.device_group(device));
+    }
+    const ShardSpec spec = StageShard(plan_, workload_, cluster_, stage, replica);
+    Append(spec.tensor_fabric, signature);
+    Append(spec.context_fabric, signature);
+    Append(spec.expert_fabric, signature);
+    Append(spec.expert_node_fabric, signature);
+    Append(spec.expert_rail_fabric, signature);
+    signature.push_back(StageShares(plan_, stage).Count(replica));
+  }
+
+  // Everything on which the time of a replica's work depends, whatever its ranks are.
+  Signature SignatureByRank(int replica) {
+    Signature signature;
+    const PipelineInstance pipeline = OnePipeline(plan_, replica);
+    for (int stage = 0; stage < stages(); ++stage) {
+      AppendStage(stage, replica, signature);
+      for (const int device : plan_.stages[stage].replicas[replica]) {
+        Append(cluster_.speed(device), signature);
+      }
+      const int next = (stage + 1) % stages();
+      if (next == stage) continue;
+      for (const auto& [from, to] : {std::pair(stage, next), std::pair(next, stage)}) {
+        for (const Fabric& fabric :
+             messages_.Describe(FindMessages(plan_, from, replica, to, replica))) {
+          Append(fabric, signature);
+        }
+      }
+    }
+    for (int rank = 0; tied_ && rank < RanksOf(tied_->first); ++rank) {
+      Append(TiedGroup(pipeline, rank), signature);
+    }
+    for (int rank = 0; plan_.SplitsVocabulary() && rank < RanksOf(0); ++rank) {
+      Append(VocabularyGroup(pipeline, rank), signature);
+    }
+    return signature;
+  }
+
+  // The same if its ranks are alike, but for their speeds: the slowest of them stands for all.
+  Signature SignatureOfAlikeRanks(int replica) {
     Signature signature;
     for (int stage = 0; stage < stages(); ++stage) {
-      for (const int device : plan_.stages[stage].replicas[replica]) {
-        signature.push_back(cluster_.device_group(device));
-      }
-      const ShardSpec spec = StageShard(plan_, workload_, cluster_, stage, replica);
-      Append(spec.tensor_fabric, signature);
-      Append(spec.context_fabric, signature);
-      Append(spec.expert_fabric, signature);
-      Append(spec.expert_node_fabric, signature);
-      Append(spec.expert_rail_fabric, signature);
-      signature.push_back(StageShares(plan_, stage).Count(replica));
+      AppendStage(stage, replica, signature);
+      const int slowest = SlowestDevice(cluster_, plan_.stages[stage].replicas[replica]);
+      Append(cluster_.speed(slowest), signature);
       if (stages() == 1) continue;
       Append(onward_[stage][replica], signature);
       Append(back_[stage][replica], signature);
@@ -285,6 +334,11 @@ class Folder {
 };
 
 }  // namespace
+
+int SlowestDevice(const Cluster& cluster, const std::vector<int>& devices) {
+  return *std::min_element(devices.begin(), devices.end(),
+                           [&](int a, int b) { return cluster.speed(a) < cluster.speed(b); });
+}
 
 Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,
                      bool unfold) {

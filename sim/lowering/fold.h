@@ -19,9 +19,12 @@ struct PipelineInstance {
 
 struct Folding {
   std::vector<PipelineInstance> instances;
-  // Every device of a replica has its own rank; if false, one rank stands for all of them.
+  // Every device of a replica has its own rank; if false, one rank stands for all of them: that of
+  // the slowest, for which the others wait in every pass.
   bool unfold_ranks = false;
 };
+// Returns the device with the least Cluster::speed(); the first of several.
+int SlowestDevice(const Cluster& cluster, const std::vector<int>& devices);
 Folding FoldReplicas(const Plan& plan, const Workload& workload, const Cluster& cluster,
                      bool unfold);
 

@@ -21,18 +21,19 @@ void FindEdgePasses(int chunks, LoweredWorker& worker) {
   }
 }
 
-// Adds one rank for every device, or one that stands for all of them and, in folded replicas, for
-// those of `multiplicity` pipelines.
+// Adds one rank for every device, or one that stands for all of them; each also stands for those of
+// the `multiplicity` pipelines that are folded into this one.
 void AddRanks(LoweringContext& context, int multiplicity, bool hides_exchanges,
               LoweredWorker& worker) {
   Schedule::Builder& builder = context.builder;
   const std::vector<int>& devices = context.plan.stages[worker.stage].replicas[worker.replica];
   const bool unfolds = context.folding().unfold_ranks;
-  const int stands_for = unfolds ? 1 : multiplicity * static_cast<int>(devices.size());
-  const size_t simulated = unfolds ? devices.size() : 1;
-  for (size_t i = 0; i < simulated; ++i) {
-    const int32_t rank = builder.AddRank(
-        {devices[i], static_cast<int16_t>(worker.stage), worker.replica, stands_for});
+  const int stands_for = multiplicity * (unfolds ? 1 : static_cast<int>(devices.size()));
+  const std::vector<int> simulated =
+      unfolds ? devices : std::vector<int>{SlowestDevice(context.cluster, devices)};
+  for (const int device : simulated) {
+    const int32_t rank =
+        builder.AddRank({device, static_cast<int16_t>(worker.stage), worker.replica, stands_for});
     worker.ranks.push_back(rank);
     worker.compute.push_back(builder.AddLane({rank, LaneKind::kCompute}));
     if (context.stages() > 1) {
@@ -44,7 +45,8 @@ void AddRanks(LoweringContext& context, int multiplicity, bool hides_exchanges,
   }
 }
 
-// Whether passes of a stage that run beside each other exchange rows between experts meanwhile.
+// Returns whether passes of a stage that run beside each other exchange rows between experts
+// meanwhile.
 bool HidesExchanges(const Plan& plan, int stage, const PassOrder& order) {
   return plan.framework.hides_exchanges && plan.stages[stage].expert_parallel > 1 &&
          std::any_of(order.begin(), order.end(), [](const Pass& pass) { return pass.beside_next; });

@@ -18,16 +18,16 @@ struct LoweredWorker {
   int replica = 0;             // numbered as in the plan
   int shard = 0;               // in the block table
   std::vector<int32_t> ranks;  // simulated ranks: one, or every device
-  // Its lanes, by rank; those of sends are empty if the pipeline has only one stage.
+  // Its lanes are listed by rank; those of sends are empty if the pipeline has only one stage.
   std::vector<Lane> compute, send_next, send_previous, data;
-  // Those of exchanges between experts, by rank; empty if they run inside of passes.
+  // Its lanes of exchanges between experts, by rank, are empty if these run inside of passes.
   std::vector<Lane> exchange;
   PassOrder order;
   std::vector<Pass> first_forward;    // by chunk
   std::vector<Pass> last_backward;    // by chunk: the pass that completes weight gradients
   std::vector<WeightUpdate> updates;  // those among its passes; only of asynchronous pipelines
 
-  // Whether this pass completes the weight gradients of an update among the passes.
+  // Returns whether this pass completes the weight gradients of an update among the passes.
   bool CompletesUpdate(const Pass& pass) const;
 };
 

@@ -20,7 +20,7 @@ Schedule Lower(const Plan& plan, const Workload& workload, const Cluster& cluste
   LoweringContext context(plan, workload, cluster, options, memory);
   const LoweredPasses passes(context);
   if (plan.SplitsVocabulary()) AddVocabularyExchanges(context, passes);
-  if (plan.offload.activations > 0) AddActivationCopies(context, passes);
+  if (plan.offload.activations > 0) AddActivationCopies(context, passes, options.framework);
   if (context.updates && IsAsynchronous(plan.schedule)) {
     AddAsynchronousUpdates(context, passes);
   } else if (context.updates || plan.zero >= 3) {

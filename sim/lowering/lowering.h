@@ -8,6 +8,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/lowering/lowering_memory.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/schedule.h"
 #include "sim/shard/stage_order.h"
@@ -17,7 +18,8 @@ namespace stagecraft {
 
 struct LoweringOptions {
   bool unfold = false;
-  bool with_optimizer = true;  // if false, only forward and backward passes
+  bool with_optimizer = true;      // if false, only forward and backward passes
+  FrameworkMemory framework = {};  // says how much a forward saves, which may be offloaded
 };
 
 // FindErrors() must find nothing wrong with the plan. Cost: linear in the tasks of the simulated

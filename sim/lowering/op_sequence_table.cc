@@ -109,8 +109,10 @@ OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase 
       pass_op_sequences_.try_emplace({shard, phase, beside, ContentsOf(shard, range)}, -1);
   if (!is_new) return entry->second;
   Sequence pass = WholePass(shard, range, phase);
-  if (beside == Beside::kPassAndExchanges) pass = Filtered(pass, /*exchanges=*/false);
-  for (size_t i = 0; beside != Beside::kNothing && i + 1 < pass.ops.size(); ++i) {
+  const bool has_exchanges = beside == Beside::kExchanges || beside == Beside::kPassAndExchanges;
+  if (has_exchanges) pass = Filtered(pass, /*exchanges=*/false);
+  const bool hides_others = beside == Beside::kPass || beside == Beside::kPassAndExchanges;
+  for (size_t i = 0; hides_others && i + 1 < pass.ops.size(); ++i) {
     const bool is_exchange = (pass.flags[i] & kExpertGroup) != 0;
     if (is_collective_[pass.ops[i]] && !is_exchange) pass.flags[i] |= kOverlapsNext;
   }
@@ -148,6 +150,14 @@ OpSequenceId OpSequenceTable::SingleOp(const Op& op) {
   const OpId id = InternOp(op);
   const auto [entry, is_new] = single_op_sequences_.try_emplace(id, -1);
   if (is_new) entry->second = builder_.AddOpSequence({&id, 1});
+  return entry->second;
+}
+
+OpSequenceId OpSequenceTable::HostOp(const Op& op) {
+  const OpId id = InternOp(op);
+  const auto [entry, is_new] = host_op_sequences_.try_emplace(id, -1);
+  constexpr uint8_t kFlags = kOnHost;
+  if (is_new) entry->second = builder_.AddOpSequence({&id, 1}, {&kFlags, 1});
   return entry->second;
 }
 

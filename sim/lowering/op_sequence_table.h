@@ -18,10 +18,11 @@
 
 namespace stagecraft {
 
-// What runs beside a pass. kPass: another pass, so that its collectives hide behind computation;
-// exchanges between experts do not. kPassAndExchanges: another pass, and the exchanges of both,
-// which are tasks of their own.
-enum class Beside { kNothing, kPass, kPassAndExchanges };
+// Says what runs beside a pass. With kPass it is another pass, and collectives hide behind its
+// computation, but not exchanges between experts. With kExchanges it is the exchanges of the pass
+// and of another one, which are tasks of their own; other collectives do not hide. With
+// kPassAndExchanges it is both.
+enum class Beside { kNothing, kPass, kExchanges, kPassAndExchanges };
 
 class OpSequenceTable {
  public:
@@ -35,8 +36,8 @@ class OpSequenceTable {
   // A backward goes from the last layer to the first.
   OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase,
                               Beside beside = Beside::kNothing);
-  // Returns the op sequence of the exchanges that Beside::kPassAndExchanges leaves out; -1 if there
-  // are none.
+  // Returns the op sequence of the exchanges that Beside::kExchanges and kPassAndExchanges leave
+  // out; -1 if there are none.
   OpSequenceId ExchangeOpSequence(int shard, LayerRange range, Phase phase);
   // Returns the op sequence of one pass through a share of the vocabulary; all calls give the same
   // placement.
@@ -44,6 +45,8 @@ class OpSequenceTable {
                                 Phase phase);
   // Returns an op sequence of one op.
   OpSequenceId SingleOp(const Op& op);
+  // Returns an op sequence of one op of the host, or one copy to or from it (kOnHost).
+  OpSequenceId HostOp(const Op& op);
   // Returns an op sequence of ops that run one after another.
   OpSequenceId OpSequenceOf(const std::vector<Op>& ops);
 
@@ -65,7 +68,8 @@ class OpSequenceTable {
   void AppendRepeated(int shard, int layer, Sequence& pass);
   // Returns all ops of a pass through a range.
   Sequence WholePass(int shard, LayerRange range, Phase phase);
-  // What the layers of a range are and recompute; ranges with equal contents run the same ops.
+  // Returns what the layers of a range are and recompute; ranges with equal contents run the same
+  // ops.
   std::vector<int> ContentsOf(int shard, LayerRange range) const;
   const LayerSequences& Layer(int shard, int layer);
 
@@ -77,10 +81,10 @@ class OpSequenceTable {
   std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
   std::map<std::pair<int, VocabularyPart>, LayerSequences> shared_layers_;  // by shard
   std::map<std::tuple<int, VocabularyPart, Phase>, OpSequenceId> shared_op_sequences_;
-  // By shard, phase, what runs beside it, and contents.
+  // Keys are the shard, the phase, what runs beside the pass, and contents.
   std::map<std::tuple<int, Phase, Beside, std::vector<int>>, OpSequenceId> pass_op_sequences_;
   std::map<std::tuple<int, Phase, std::vector<int>>, OpSequenceId> exchange_op_sequences_;
-  std::map<OpId, OpSequenceId> single_op_sequences_;
+  std::map<OpId, OpSequenceId> single_op_sequences_, host_op_sequences_;
   std::map<std::vector<OpId>, OpSequenceId> listed_op_sequences_;
 };
 

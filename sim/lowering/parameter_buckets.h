@@ -15,9 +15,10 @@ namespace stagecraft {
 struct Bucket {
   LayerRange layers;          // empty for a share of a split vocabulary
   ParameterCount parameters;  // on one rank
-  ParameterCount trained;     // those of them that are not frozen
-  // With ParameterGather::kTensors: the sizes of the dense tensors in `parameters`.
-  std::vector<int64_t> tensors;
+  ParameterCount trained;     // those of them that are trained
+  // With ParameterGather::kTensors: the sizes of the dense tensors in these two.
+  std::vector<int64_t> tensors, trained_tensors;
+  bool has_forward = false;   // some layer's forward runs
   bool has_backward = false;  // some layer has one
 };
 

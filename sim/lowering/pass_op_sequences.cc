@@ -18,10 +18,21 @@ std::vector<OpSequenceId> BucketOpSequences(LoweringContext& context, const Lowe
   return op_sequences;
 }
 
+// Returns what runs beside a pass of a pair. Megatron-core moves exchanges to a stream of their own
+// and leaves all other collectives in that of the computation, which waits for them.
+Beside BesidePairs(const Plan& plan, bool hides_exchanges) {
+  if (plan.schedule_options.pairs_passes) {
+    return hides_exchanges ? Beside::kExchanges : Beside::kNothing;
+  }
+  return hides_exchanges ? Beside::kPassAndExchanges : Beside::kPass;
+}
+
 }  // namespace
 
 PassOpSequences::PassOpSequences(LoweringContext& context, const LoweredWorker& worker)
     : rules_(context.rules), chunks_(context.plan.pass_chunk_count()) {
+  const bool hides = !worker.exchange.empty();
+  const Beside beside = BesidePairs(context.plan, hides);
   bool is_paired = false;
   for (const Pass& pass : worker.order) {
     is_paired = is_paired || pass.beside_next;
@@ -30,9 +41,8 @@ PassOpSequences::PassOpSequences(LoweringContext& context, const LoweredWorker& 
     if (op_sequences.whole[phase].empty()) AddWhole(context, worker, pass);
     if (is_paired && op_sequences.paired[phase].empty()) {
       const LayerRange range = context.plan.stages[worker.stage].chunks[pass.chunk];
-      const bool hides = !worker.exchange.empty();
-      op_sequences.paired[phase] = {context.op_sequences.PassOpSequence(
-          worker.shard, range, pass.phase, hides ? Beside::kPassAndExchanges : Beside::kPass)};
+      op_sequences.paired[phase] = {
+          context.op_sequences.PassOpSequence(worker.shard, range, pass.phase, beside)};
       if (hides) {
         op_sequences.exchanges[phase] =
             context.op_sequences.ExchangeOpSequence(worker.shard, range, pass.phase);

@@ -14,7 +14,7 @@ struct Part {
   Pass pass;
   int index = 0;  // within the pass
   ParameterCount parameters, trained;
-  std::span<const int64_t> tensors;  // those of the bucket
+  std::span<const int64_t> tensors, trained_tensors;  // those of the bucket
 };
 
 class ShardedTraffic {
@@ -60,9 +60,9 @@ class ShardedTraffic {
       if (!context_.rules.GathersEveryPass(stage_) && !MakesWeightGradients(pass.phase)) continue;
       for (size_t i = 0; i < buckets.size(); ++i) {
         const Bucket& bucket = is_forward ? buckets[buckets.size() - 1 - i] : buckets[i];
-        if (!is_forward && !bucket.has_backward) continue;
-        parts.push_back(
-            {pass, static_cast<int>(i), bucket.parameters, bucket.trained, bucket.tensors});
+        if (!(is_forward ? bucket.has_forward : bucket.has_backward)) continue;
+        parts.push_back({pass, static_cast<int>(i), bucket.parameters, bucket.trained,
+                         bucket.tensors, bucket.trained_tensors});
       }
     }
     return parts;
@@ -98,7 +98,7 @@ class ShardedTraffic {
   void FlushReduction() {
     if (!pending_) return;
     last_reduction_ = collectives_.Reduce(pending_->trained, MakeTag(*pending_, Phase::kGradReduce),
-                                          last_, pending_->tensors);
+                                          last_, pending_->trained_tensors);
     pending_.reset();
   }
 

@@ -6,10 +6,13 @@
 namespace stagecraft {
 namespace {
 
-// The link between two devices while `concurrent` messages leave or enter a node.
+// The link between two devices while `concurrent` messages leave or enter a node, with what slow
+// links leave of its bandwidth.
 Link LinkBetween(const Cluster& cluster, int from, int to, int concurrent) {
   const Fabric pair = cluster.DescribePair(from, to, concurrent);
-  return pair.nodes > 1 ? pair.inter : pair.intra;
+  Link link = pair.nodes > 1 ? pair.inter : pair.intra;
+  link.bandwidth = (pair.nodes > 1 ? pair.inter_rate : pair.intra_rate) * link.bandwidth;
+  return link;
 }
 
 // Keeps the narrower link; of two equally wide ones that with the longer latency, so that the order

@@ -179,14 +179,21 @@ class UpdateLowering {
     context_.AddTask(op, passes_.compute_lanes(), reductions_, MakeTag(0, -1, Phase::kGradNorm));
   }
 
-  // The ops, one after another, by which one rank of a worker updates its trained parameters.
-  std::vector<Op> UpdateOps(const LoweredWorker& worker, const ParameterCount& parameters) const {
+  // What one rank of a worker runs, one task after another, to update its trained parameters.
+  std::vector<OpSequenceId> Updates(const LoweredWorker& worker,
+                                    const ParameterCount& parameters) const {
     const int64_t ranks = rules_.DataRanks(worker.stage);
-    if (!plan_.offload.optimizer) return {OptimizerOp(plan_, worker.stage, parameters, ranks)};
+    OpSequenceTable& table = context_.op_sequences;
+    if (!plan_.offload.optimizer) {
+      return {table.SingleOp(OptimizerOp(plan_, worker.stage, parameters, ranks))};
+    }
     const int device = plan_.stages[worker.stage].replicas[worker.replica][0];
-    const auto ops = HostUpdate(plan_, context_.cluster, device,
-                                UpdatedParameters(plan_, worker.stage, parameters, ranks));
-    return {ops.begin(), ops.end()};
+    std::vector<OpSequenceId> updates;
+    for (const Op& op : HostUpdate(plan_, context_.cluster, device,
+                                   UpdatedParameters(plan_, worker.stage, parameters, ranks))) {
+      updates.push_back(table.HostOp(op));
+    }
+    return updates;
   }
 
   void AddOptimizer(int stage) {
@@ -200,11 +207,11 @@ class UpdateLowering {
                                               : std::span<const TaskId>();
     for (const size_t w : passes_.WorkersOf(stage)) {
       const LoweredWorker& worker = passes_.workers()[w];
-      const std::vector<Op> ops = UpdateOps(worker, parameters);
+      const std::vector<OpSequenceId> own = Updates(worker, parameters);
       for (size_t i = 0; i < worker.ranks.size(); ++i) {
         const Tag tag = MakeTag(worker.ranks[i], stage, Phase::kOptimizer);
-        for (const Op& op : ops) {
-          updates.push_back(context_.AddTask(op, {&worker.compute[i], 1}, after, tag));
+        for (const OpSequenceId update : own) {
+          updates.push_back(context_.builder.Add({&worker.compute[i], 1}, after, update, tag));
         }
       }
     }

@@ -11,8 +11,9 @@ size_t WorkerMessages::KeyHash::operator()(const Key& key) const {
   return TableHash().Add(key.from).Add(key.to).Add(key.index).value();
 }
 
-// A forward sends the output of the chunk's last layer, a backward the gradient of the output of
-// the layer before its first, if some layer before it is trained.
+// A forward sends the output of the chunk's last layer, unless the receiver finds it in its cache;
+// a backward sends the gradient of the output of the layer before its first, if some layer before
+// it is trained.
 OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int device) {
   if (from == to) return -1;
   const LoweredWorker& sender = workers_[from];
@@ -21,6 +22,7 @@ OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int 
   const bool is_backward = pass.phase != Phase::kForward;
   if (is_backward && !context_.workload.layer(range.first).returns_gradient) return -1;
   const int layer = pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
+  if (!is_backward && context_.workload.layer(layer).is_cached) return -1;
   const int index = layer * static_cast<int>(sender.ranks.size()) + device;
   const auto [entry, is_new] = op_sequences_.try_emplace({from, to, index}, -1);
   if (!is_new) return entry->second;

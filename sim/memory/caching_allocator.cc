@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// Names and values of CUDACachingAllocator.cpp.
+// These are names and values of CUDACachingAllocator.cpp.
 constexpr int64_t kMinBlockSize = 512;        // all sizes are rounded to this
 constexpr int64_t kSmallSize = 1 << 20;       // largest request of the small pool
 constexpr int64_t kSmallBuffer = 2 << 20;     // its segments
@@ -29,15 +29,16 @@ Bytes CachingAllocator::Rounded(Bytes size) {
   return Bytes(DivideUp(size.count(), kMinBlockSize) * kMinBlockSize);
 }
 
-std::optional<CachingAllocator::Block> CachingAllocator::Allocate(Bytes size) {
+std::optional<CachingAllocator::Block> CachingAllocator::Allocate(Bytes size, int stream) {
   CHECK(size > Bytes());
   const Bytes rounded = Rounded(size);
-  const Pool pool = rounded.count() <= kSmallSize ? kSmall : kLarge;
+  const auto pool = static_cast<Pool>(2 * stream + (rounded.count() <= kSmallSize ? 0 : 1));
+  CHECK(stream >= 0 && pool < free_.size());
   std::optional<Block> found = FindFree(pool, rounded);
   if (!found.has_value()) found = NewSegment(pool, Bytes(SegmentSize(rounded.count())));
   if (!found.has_value()) return std::nullopt;
   const int64_t left = (pieces_[*found].size - rounded).count();
-  if (pool == kSmall ? left >= kMinBlockSize : left > kSmallSize) Split(*found, rounded);
+  if (IsSmall(pool) ? left >= kMinBlockSize : left > kSmallSize) Split(*found, rounded);
   allocated_ += pieces_[*found].size;
   peak_allocated_ = std::max(peak_allocated_, allocated_);
   return found;

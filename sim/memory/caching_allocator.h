@@ -1,6 +1,6 @@
-// CachingAllocator: what PyTorch's CUDA caching allocator does with a stream of allocations,
-// without a device. Rules and sizes are those of c10/cuda/CUDACachingAllocator.cpp with one stream
-// and default settings.
+// CachingAllocator: what PyTorch's CUDA caching allocator does with a sequence of allocations,
+// without a device. Rules and sizes are those of c10/cuda/CUDACachingAllocator.cpp with default
+// settings.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,31 @@ namespace stagecraft {
 // Requests of at most 1 MiB come from segments of 2 MiB, those below 10 MiB from segments of 20
 // MiB, larger ones from a segment of their own size, rounded to 2 MiB; the first kind never shares
 // segments with the others. The smallest free block that fits is taken, among equals the one of
-// lowest address, and split if enough is left; a freed block joins its free neighbours. Segments
-// stay reserved until an allocation fails.
+// lowest address, and split if enough is left; a freed block joins its free neighbours. A segment
+// serves only the stream for which it was taken, but all streams share the device: segments stay
+// reserved until an allocation fails, and then the wholly free ones of every stream are returned.
 //
 // The cost of a call is that of FreeBlocks. Equal calls give equal answers.
 class CachingAllocator {
  public:
   using Block = int32_t;
 
-  explicit CachingAllocator(Bytes capacity) : capacity_(capacity) {}
+  // Streams are numbered from 0.
+  explicit CachingAllocator(Bytes capacity, int streams = 1)
+      : capacity_(capacity), free_(static_cast<size_t>(2 * streams)) {}
 
   // Returns a block of at least `size` bytes, which must be > 0; no value if the device has no room
   // even after all wholly free segments were returned to it.
-  std::optional<Block> Allocate(Bytes size);
+  std::optional<Block> Allocate(Bytes size, int stream = 0);
   void Free(Block block);
 
   // Sets how much of the device's memory the allocator may hold; for callers that ask how much more
   // an allocation would take.
   void set_capacity(Bytes capacity) { capacity_ = capacity; }
 
-  // Bytes in blocks that were handed out: `allocated_bytes.all` of torch.cuda.memory_stats().
+  // Return the bytes in blocks that were handed out, and in segments, of all streams:
+  // `allocated_bytes.all` and `reserved_bytes.all` of torch.cuda.memory_stats().
   Bytes allocated() const { return allocated_; }
-  // Bytes in segments: `reserved_bytes.all`.
   Bytes reserved() const { return reserved_; }
   Bytes peak_allocated() const { return peak_allocated_; }
   Bytes peak_reserved() const { return peak_reserved_; }
@@ -46,15 +49,17 @@ class CachingAllocator {
   static Bytes Rounded(Bytes size);
 
  private:
-  enum Pool : uint8_t { kSmall, kLarge };
+  // Pools are numbered by stream: that of small requests comes before that of all others.
+  using Pool = uint8_t;
+  static bool IsSmall(Pool pool) { return pool % 2 == 0; }
 
-  // A piece of a segment; the pieces of one segment are linked by address.
+  // Pieces make up a segment; those of one segment are linked by address.
   struct Piece {
     Bytes size;
     int64_t address = 0;
     Block previous = -1;
     Block next = -1;
-    Pool pool = kSmall;
+    Pool pool = 0;
     bool is_free = false;
   };
   Block NewPiece(const Piece& piece);
@@ -70,8 +75,8 @@ class CachingAllocator {
   Bytes allocated_, reserved_, peak_allocated_, peak_reserved_;
   int64_t next_address_ = 0;  // of the next segment; pieces of different segments never join
   std::vector<Piece> pieces_;
-  std::vector<Block> unused_;  // entries of pieces_ that can be used again
-  FreeBlocks free_[2];         // by Pool
+  std::vector<Block> unused_;     // entries of pieces_ that can be used again
+  std::vector<FreeBlocks> free_;  // by Pool
 };
 
 }  // namespace stagecraft

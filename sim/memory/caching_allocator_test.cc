@@ -97,6 +97,29 @@ TEST(CachingAllocatorTest, AFailingAllocationReleasesFreeSegmentsAndTriesAgain) 
   EXPECT_EQ(allocator.peak_reserved(), 30 * kMiB);
 }
 
+// A segment of 20 MiB that is wholly free serves no other stream.
+TEST(CachingAllocatorTest, StreamsShareNoSegments) {
+  CachingAllocator allocator(kPlenty, 2);
+  allocator.Free(*allocator.Allocate(4 * kMiB, 0));
+  allocator.Allocate(4 * kMiB, 1);
+  EXPECT_EQ(allocator.reserved(), 40 * kMiB);
+  allocator.Allocate(4 * kMiB, 0);
+  EXPECT_EQ(allocator.reserved(), 40 * kMiB);
+}
+
+// On a GPU of 40 MiB, a free segment of 24 of one stream goes back when another stream asks for 30,
+// and what a stream still uses is not there for the other.
+TEST(CachingAllocatorTest, StreamsShareTheDevice) {
+  CachingAllocator allocator(40 * kMiB, 2);
+  const auto first = allocator.Allocate(24 * kMiB, 0);
+  EXPECT_FALSE(allocator.Allocate(30 * kMiB, 1).has_value());
+  allocator.Free(*first);
+  ASSERT_TRUE(allocator.Allocate(30 * kMiB, 1).has_value());
+  EXPECT_EQ(allocator.reserved(), 30 * kMiB);
+  EXPECT_FALSE(allocator.Allocate(12 * kMiB, 0).has_value());
+  EXPECT_EQ(allocator.peak_reserved(), 30 * kMiB);
+}
+
 TEST(CachingAllocatorTest, AnyOrderOfCallsEndsWhereItBegan) {
   CachingAllocator allocator(kPlenty);
   Random random(7);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "costmodel/check.h"
 #include "sim/memory/caching_allocator.h"
 
 namespace stagecraft {
@@ -55,7 +56,17 @@ class Joiner {
   }
 
  private:
-  enum State { kGathered, kGradients, kMade, kGatherBuffer, kReduceBuffer, kStates };
+  enum State {
+    kGathered,
+    kGatherBuffer,
+    kGradients,
+    kReduceBuffer,
+    kMade,
+    kLastGradients,
+    kLastBuffer,
+    kLastMade,
+    kStates
+  };
 
   int count() const { return static_cast<int>(layers_.size()); }
 
@@ -77,17 +88,31 @@ class Joiner {
     int first = 0;
     while (first < count() && !layers_[first].has_backward) ++first;
     if (first == count()) return;
-    if (gathers) Hold(count() - 1, kGathered, true);
+    const auto gather = [&](int l, bool is_made) {
+      if (gathers && l >= first && layers_[l].gathers_again) Hold(l, kGathered, is_made);
+    };
+    gather(count() - 1, true);
     for (int l = count(); l-- > first;) {
-      if (gathers && l > first) Hold(l - 1, kGathered, true);
+      gather(l - 1, true);
       if (reduces) Hold(l, kGradients, true);
+      if (reduces) Hold(l, kLastGradients, true);
       Append(phase, l);
       if (reduces) Hold(l, kMade, true);
       if (reduces) CopyIn(l);
-      if (gathers) Hold(l, kGathered, false);
+      gather(l, false);
       if (reduces) Reduced(l + 1);
     }
-    if (reduces) Reduced(first);
+    if (!reduces) return;
+    Reduced(first);
+    ReduceLast(first);
+  }
+
+  // Reduces the gradients that wait for the end of the backward.
+  void ReduceLast(int first) {
+    for (int l = first; l < count(); ++l) Hold(l, kLastBuffer, true);
+    for (int l = first; l < count(); ++l) Hold(l, kLastGradients, false);
+    for (int l = first; l < count(); ++l) Hold(l, kLastMade, true);
+    for (int l = first; l < count(); ++l) Hold(l, kLastBuffer, false);
   }
 
   // Moves the gradients of layer `l` into the buffer in which they are reduced, if it has one.
@@ -126,6 +151,11 @@ class Joiner {
     }
   }
 
+  // A reduction writes its result in the pool of its buffer.
+  static TensorPool PoolOfMade(Bytes buffer) {
+    return buffer == Bytes() ? TensorPool::kCompute : TensorPool::kReduce;
+  }
+
   // Does nothing if there is no layer `l`.
   void Hold(int l, State state, bool is_made) {
     if (l < 0 || l >= count()) return;
@@ -140,15 +170,25 @@ class Joiner {
                               .pool = pool});
     };
     constexpr TensorRole kOwn = TensorRole::kWorkspace;
-    if (state == kGathered) {
-      change(kGatherBuffer, layer.gather_buffer, kOwn, TensorPool::kGather);
-      change(kGathered, layer.gathered, kOwn, TensorPool::kCompute);
-    } else if (state == kReduceBuffer) {
-      change(kReduceBuffer, layer.reduce_buffer, kOwn, TensorPool::kReduce);
-    } else if (state == kGradients) {
-      change(kGradients, layer.gradients, kOwn, TensorPool::kCompute);
-    } else {
-      change(kMade, layer.made, TensorRole::kGradient, TensorPool::kCompute);
+    constexpr TensorRole kLeft = TensorRole::kGradient;
+    switch (state) {
+      case kGathered:
+        change(kGatherBuffer, layer.gather_buffer, kOwn, TensorPool::kGather);
+        return change(kGathered, layer.gathered, kOwn, TensorPool::kCompute);
+      case kGradients:
+        return change(state, layer.gradients, kOwn, TensorPool::kCompute);
+      case kReduceBuffer:
+        return change(state, layer.reduce_buffer, kOwn, TensorPool::kReduce);
+      case kMade:
+        return change(state, layer.made, kLeft, PoolOfMade(layer.reduce_buffer));
+      case kLastGradients:
+        return change(state, layer.last_gradients, kOwn, TensorPool::kCompute);
+      case kLastBuffer:
+        return change(state, layer.last_buffer, kOwn, TensorPool::kReduce);
+      case kLastMade:
+        return change(state, layer.last_made, kLeft, PoolOfMade(layer.last_buffer));
+      default:
+        CHECK(false);
     }
   }
 

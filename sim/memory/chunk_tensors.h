@@ -11,7 +11,7 @@
 
 namespace stagecraft {
 
-// How a pass changes what is held at its start, in bytes.
+// PassSummary says how a pass changes what is held at its start, in bytes.
 struct PassSummary {
   int64_t net = 0;              // what it leaves behind; negative if it frees more
   int64_t peak = 0;             // the most beyond the start at any time
@@ -29,7 +29,7 @@ struct ChunkPass {
   friend bool operator==(const ChunkPass&, const ChunkPass&) = default;
 };
 
-// The passes of a chunk. Tensors are numbered as in LayerTensors.
+// ChunkTensors are the passes of a chunk. Tensors are numbered as in LayerTensors.
 struct ChunkTensors {
   int kept = 0;
   int tensors = 0;
@@ -39,21 +39,29 @@ struct ChunkTensors {
   friend bool operator==(const ChunkTensors&, const ChunkTensors&) = default;
 };
 
-// One layer of a chunk. Layers without a backward come before those with one. If its states are
-// sharded, its passes hold `gathered` and `gradients` for a while; zero means that these are held
-// all the time. Its backward leaves `made` behind, in gradients that have no buffers of their own.
+// ChunkLayer is one layer of a chunk. Layers without a backward come before those with one. If its
+// states are sharded, its passes hold `gathered` and `gradients` for a while; zero means that these
+// are held all the time.
 struct ChunkLayer {
   const LayerTensors* tensors = nullptr;
   Bytes gathered;   // weights, from the start of the layer that runs before it to its own end
   Bytes gradients;  // from the start of its backward to the end of the next layer's, during which
                     // they are reduced
-  Bytes made;
-  // Bytes of the same that collectives read or write in pools of their own: weights, as long as
-  // `gathered`, and gradients, as long as `gradients`.
+  Bytes made;       // what its backward leaves behind in gradients that have no buffers
+  // Collectives read and write so many bytes of weights and gradients in pools of their own. The
+  // first are there as long as `gathered`; the others take the place of `gradients` when the
+  // backward of the layer is over.
   Bytes gather_buffer;
   Bytes reduce_buffer;
+  // These gradients are reduced when the backward of the whole chunk is over, and held from the
+  // start of the layer's backward until then. One layer has the buffer in which those of all are
+  // reduced, and what this leaves behind.
+  Bytes last_gradients;
+  Bytes last_buffer;
+  Bytes last_made;
   int repeats = 0;  // how many layers, up to this one, run forward again before its backward
   bool has_backward = true;
+  bool gathers_again = true;  // for the backward
   friend bool operator==(const ChunkLayer&, const ChunkLayer&) = default;
 };
 

@@ -2,13 +2,15 @@
 // temporaries its kernels avoid.
 #pragma once
 
+#include <cstdint>
+
 #include "costmodel/device.h"
 #include "costmodel/units.h"
 
 namespace stagecraft {
 
-// Which 32-bit tensors of logits a cross-entropy makes besides the softmax that it keeps. They
-// have as many elements as the logits of a rank.
+// CrossEntropy says which 32-bit tensors of logits a cross-entropy makes besides the softmax that
+// it keeps. They have as many elements as the logits of a rank.
 enum class CrossEntropy {
   kInPlace,  // none: the copy of the logits becomes the softmax (Megatron-core)
   kCopies,   // the copy of 16-bit logits lives beside it (Megatron-LM of 2021: logits.exp())
@@ -17,7 +19,7 @@ enum class CrossEntropy {
 };
 const char* Name(CrossEntropy loss);  // "in-place", "copies", "eager"
 
-// What an optimizer step allocates, when activations are gone.
+// UpdateKind says what an optimizer step allocates, when activations are gone.
 enum class UpdateKind {
   kFused,      // nothing: one kernel reads and writes the states
   kForeach,    // torch.optim with foreach: the square roots of the second moments, 32 bits each
@@ -27,7 +29,7 @@ const char* Name(UpdateKind update);  // "fused", "foreach", "deepspeed"
 
 // The defaults are those of plain PyTorch with fused accumulation of weight gradients.
 struct FrameworkMemory {
-  // The workspace of each cuBLAS handle. PyTorch has one handle for the thread that runs forwards
+  // Each cuBLAS handle has a workspace. PyTorch has one handle for the thread that runs forwards
   // and one for autograd's thread. Zero means the default size for the GPU's generation.
   Bytes blas_workspace;
   // Whether TransformerEngine is used, whose GEMMs have a workspace of their own.
@@ -58,10 +60,10 @@ struct FrameworkMemory {
   // Whether weights have 32 bits, and a forward casts those of GEMMs to 16 bits for itself and its
   // backward (torch.autocast).
   bool casts_weights = false;
-  // With zero 3: whether groups of layers are wrapped as in PyTorch's FSDP. Shards are then the
-  // 32-bit masters, 16-bit weights exist only where they are gathered, the tables at both ends are
-  // one group that stays gathered until the step ends, and the buffers of collectives come from
-  // pools of their own.
+  // Whether groups of layers are wrapped as in PyTorch's FSDP, with zero 3. Shards are then the
+  // 32-bit masters, 16-bit weights exist only where they are gathered, the tables at both ends of a
+  // chunk are one group that stays gathered until the step ends and is reduced when the backward is
+  // over, and the buffers of collectives come from pools of their own.
   bool wraps_layers = false;
   // Whether the outputs of a stage stay until their backward is over, and in the last stage until
   // the micro-batch after the next one takes their place (DeepSpeed, pipe/engine.py, pipe_buffers).
@@ -78,8 +80,8 @@ Bytes LibraryWorkspace(const FrameworkMemory& framework, Generation generation);
 // allocator.
 Bytes ContextMemory();
 
-// Returns the size of NCCL's buffers for this number of communicators on a GPU of this generation.
-// They also lie outside the allocator.
-Bytes NcclBuffers(int communicators, Generation generation);
+// Returns the size of NCCL's buffers on a rank of a communicator of this many ranks, on a GPU of
+// this generation; zero for a single rank. They also lie outside the allocator.
+Bytes NcclBuffers(int64_t ranks, Generation generation);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// What a rank holds if some layers are frozen.
+// These tests are about what a rank holds if some layers are frozen.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -49,7 +49,7 @@ TEST(FrozenMemoryTest, AnInputIsKeptForTheGradientOfTheWeightsAlone) {
   EXPECT_EQ(Kept(chain.layer(3)), 0);
 }
 
-// The gradient of the output and, where it is made, that of the input.
+// A backward makes the gradient of the output and, where it is needed, that of the input.
 TEST(FrozenMemoryTest, BackwardsMakeOnlyTheGradientsThatAreNeeded) {
   const Workload chain = Frozen(LinearChain(5, 4), {0, 3});
   const auto peak = [&](int layer) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Bytes kHostMemory(int64_t{1} << 40);
 
-// Two GPUs of one node, whose ports carry 300 GB/s.
+// These are two GPUs of one node, whose ports carry 300 GB/s.
 class HostOffloadTest : public ::testing::Test {
  protected:
   Plan Make(bool offloads, const std::function<void(PlanDegrees&)>& change = {}) const {
@@ -60,6 +60,24 @@ TEST_F(HostOffloadTest, StatesLeaveTheDeviceForTheHost) {
   EXPECT_EQ(with.host, Bytes(16 * ((workload_.Parameters() + 1) / 2)));
   EXPECT_EQ(with.host_capacity, Bytes(kHostMemory.count() / 2));
   EXPECT_TRUE(with.fits());
+}
+
+// A node of four such GPUs has no more host memory than one of two, so that half as much is there
+// for each of its ranks, which come last.
+TEST_F(HostOffloadTest, TheReplicaWithTheLeastHostMemoryDecides) {
+  const Device device = MakeDevice("fast", 100e12);
+  NodeType large = MakeNode(device, 4);
+  large.id = "large";
+  const Cluster mixed("test", {{MakeNode(device, 2), 1}, {large, 1}});
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.global_batch = 24;
+  degrees.zero = 0;
+  degrees.offload.optimizer = true;
+  degrees.offload.host_memory = Bytes(3 * 16 * workload_.Parameters());
+  const StageMemory memory =
+      EstimateMemory(MakePlan(degrees, workload_, mixed), workload_, mixed)[0];
+  EXPECT_EQ(memory.device, 2);
+  EXPECT_FALSE(memory.fits());
 }
 
 TEST_F(HostOffloadTest, TheThreeTasksFollowTheNorm) {

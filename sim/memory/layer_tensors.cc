@@ -81,11 +81,12 @@ class Tracer {
       : layer_(layer),
         spec_(spec),
         framework_(framework),
-        gradient_bytes_(options.gradient_bytes),
+        options_(options),
         gradients_(GradientsOf(layer)),
         count_(static_cast<int>(layer.operators.size())),
         recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
+    CountGradients();
     if (options.keeps_output) {
       output_ = recorder_.NewTensor(BoundaryBytes(layer, spec), TensorRole::kActivation);
     }
@@ -106,7 +107,7 @@ class Tracer {
       Forward(has_no_backward || recomputes_all_);
       if (!has_no_backward) recorder_.Make(output_);
     };
-    run(Phase::kForward, forward);
+    if (!layer_.is_cached) run(Phase::kForward, forward);
     if (!has_no_backward) {
       run(Phase::kBackward, [&] { Backward(false, layer); });
       recorder_.Begin();
@@ -130,6 +131,7 @@ class Tracer {
     int output = kNone;          // exists only if no reader keeps it as its input
     int gradient = kNone;        // of the output
     int kept_gradient = kNone;   // the same, if a weight gradient waits for it
+    int64_t parameters = 0;      // those of which its backward makes the gradient
   };
 
   const Operator& op(int v) const { return layer_.operators[v]; }
@@ -156,8 +158,9 @@ class Tracer {
            op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
   }
 
-  // The features of the matrices that one GEMM merges, which stand for a GEMM each where layers are
-  // written with a matrix for queries, keys and values, and with two for a gated activation.
+  // Returns the features of the matrices that one GEMM merges, which stand for a GEMM each where
+  // layers are written with a matrix for queries, keys and values, and with two for a gated
+  // activation.
   std::vector<int64_t> Matrices(int v) const {
     for (const Operator& other : layer_.operators) {
       const int64_t query = int64_t{other.heads} * other.head_size;
@@ -185,9 +188,9 @@ class Tracer {
     return !(readers.size() == 1 && static_cast<int>(readers.front()) == count_ - 1);
   }
 
-  // What Recompute::kOperators keeps besides the layer's input: the output of every second GEMM
-  // from the first one on (torchtitan, parallelize.py: _apply_ac_to_transformer_block), and what
-  // fused attention makes.
+  // Returns what Recompute::kOperators keeps besides the layer's input: the output of every second
+  // GEMM from the first one on (torchtitan, parallelize.py: _apply_ac_to_transformer_block), and
+  // what fused attention makes.
   Bytes KeptOutputs() const {
     int64_t kept = 0;
     int64_t gemms = 0;
@@ -222,7 +225,8 @@ class Tracer {
       node.others.push_back(
           recorder_.NewTensor(OutputBytes(op(v), spec_), TensorRole::kActivation));
     }
-    const bool is_cast = framework_.casts_weights && spec_.ElementBytes() < kWide;
+    const bool is_cast =
+        framework_.casts_weights && !options_.has_narrow_weights && spec_.ElementBytes() < kWide;
     if (is_cast && IsProduct(op(v))) {
       node.others.push_back(
           recorder_.NewTensor(WeightBytes(op(v), spec_), TensorRole::kActivation));
@@ -237,6 +241,17 @@ class Tracer {
     for (const size_t operand : layer_.operators.producers(v)) {
       node.operands.push_back(static_cast<int>(operand));
       nodes_[operand].readers.push_back(v);
+    }
+  }
+
+  // Leaves out the parameters that are tied to another layer, which makes their gradient.
+  void CountGradients() {
+    int64_t tied = options_.tied;
+    for (int v = 0; v < count_; ++v) {
+      const int64_t all = WeightBytes(op(v), spec_).count() / spec_.ElementBytes();
+      const int64_t left_out = std::min(all, tied);
+      tied -= left_out;
+      nodes_[v].parameters = all - left_out;
     }
   }
 
@@ -313,7 +328,7 @@ class Tracer {
       if (RepeatsPart(layer_, op(operand), spec_)) MakeAll(InputsFrom(operand));
     }
   }
-  // The saved tensors in which readers keep the output of an operator.
+  // Returns the saved tensors in which readers keep the output of an operator.
   std::vector<int> InputsFrom(int v) const {
     std::vector<int> tensors;
     for (const int reader : nodes_[v].readers) {
@@ -417,12 +432,12 @@ class Tracer {
     return inner;
   }
 
-  // The bytes of a rank's logits in 32 bits, as the loss keeps their softmax.
+  // Returns the bytes of a rank's logits in 32 bits, as the loss keeps their softmax.
   Bytes WideLogits(int v) const {
     return op(v).saved.empty() ? Bytes() : SavedBytes(op(v).saved.front(), op(v), spec_);
   }
 
-  // The 32-bit copy of 16-bit logits, if the softmax is another tensor.
+  // Returns the bytes of the 32-bit copy of 16-bit logits, if the softmax is another tensor.
   Bytes LossCopy(int v) const {
     const bool is_copied = op(v).kind == OperatorKind::kLoss && spec_.ElementBytes() < kWide &&
                            framework_.cross_entropy != CrossEntropy::kInPlace;
@@ -440,9 +455,9 @@ class Tracer {
   }
 
   int MakeWeightGradient(int v) {
-    if (gradient_bytes_ > 0 && gradients_[v].of_weights) {
-      const int64_t own = WeightBytes(op(v), spec_).count() / spec_.ElementBytes();
-      recorder_.Make(recorder_.NewTensor(Bytes(own * gradient_bytes_), TensorRole::kGradient));
+    if (options_.gradient_bytes > 0 && gradients_[v].of_weights) {
+      const Bytes size(nodes_[v].parameters * options_.gradient_bytes);
+      recorder_.Make(recorder_.NewTensor(size, TensorRole::kGradient));
     }
     const bool is_fused = framework_.fuses_weight_gradients && IsProduct(op(v));
     return is_fused || !gradients_[v].of_weights
@@ -464,7 +479,7 @@ class Tracer {
   const LayerKind& layer_;
   const ShardSpec& spec_;
   const FrameworkMemory& framework_;
-  const int gradient_bytes_;
+  const TraceOptions options_;
   const std::vector<OperatorGradients> gradients_;  // by vertex
   const int count_;
   const bool recomputes_all_;

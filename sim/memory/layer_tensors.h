@@ -20,8 +20,9 @@ enum class TensorRole : uint8_t {
   kGradient,    // of weights, kept until the update
 };
 
-// Which of the caching allocator's pools a tensor comes from: PyTorch's FSDP allocates buffers of
-// collectives on the streams on which these run, and each stream has a pool of its own.
+// TensorPool says which of the caching allocator's pools a tensor comes from: PyTorch's FSDP
+// allocates buffers of collectives on the streams on which these run, and each stream has a pool of
+// its own.
 enum class TensorPool : uint8_t { kCompute, kGather, kReduce };
 inline constexpr int kTensorPools = 3;
 
@@ -41,23 +42,27 @@ struct PassTensors {
   friend bool operator==(const PassTensors&, const PassTensors&) = default;
 };
 
-// The tensors of a layer. Tensors [0, kept) may live from one pass of a micro-batch to another; all
-// others die in the pass that made them.
+// LayerTensors are the tensors of a layer. Tensors [0, kept) may live from one pass of a
+// micro-batch to another; all others die in the pass that made them.
 struct LayerTensors {
   int kept = 0;
   int tensors = 0;
   std::array<PassTensors, 4> passes;  // by Phase, IsPass()
-  // For a layer that is recomputed as a whole: the forward that runs again, and how many events of
-  // a backward come before it.
+  // A layer that is recomputed as a whole runs this forward again, after so many events of its
+  // backward.
   PassTensors repeated;
   int before_repeated = 0;
 };
 
-// What the tensors of a layer depend on besides what it computes.
+// TraceOptions are what the tensors of a layer depend on besides what it computes.
 struct TraceOptions {
   bool keeps_input = true;    // it is the first of its range of recomputed layers, if it is in one
   bool keeps_output = false;  // what it hands on stays until its backward
   int gradient_bytes = 0;     // of an element of gradients that have no buffers; 0: they have some
+  // So many of a rank's parameters, from the layer's first on, are tied to another layer, which
+  // makes their gradient.
+  int64_t tied = 0;
+  bool has_narrow_weights = false;  // there is nothing for FrameworkMemory::casts_weights to cast
   friend bool operator==(const TraceOptions&, const TraceOptions&) = default;
 };
 
@@ -74,10 +79,10 @@ struct TraceOptions {
 //   makes, and is traced as if its whole forward ran again.
 // - If the backward is split in two, its first part leaves behind the operands of weight gradients:
 //   the inputs of GEMMs and the gradients of their outputs.
-// - With `forward_only`, or if the layer has no backward, nothing is kept. In a frozen layer that
+// - With `forward_only`, or if the layer has no backward, nothing is kept; and nothing is made in a
+//   layer whose output is cached. In a frozen layer that
 //   has one, operators keep what the gradients of their inputs need, and make no other gradients;
 //   in the first trained layer, those that depend on no trained parameters keep nothing.
-//
 // - Gradients of weights that have no buffers are made besides, as tensors of role kGradient; only
 //   the first micro-batch makes them.
 //

@@ -199,8 +199,8 @@ Workload Decoder(AttentionBackend attention) {
   return BuildDecoder(config, attention, "tiny");
 }
 
-// 34 bytes for each token and hidden feature, and 5 for each pair of tokens and head: Korthikanti
-// et al., 2022, section 4.1.
+// A block keeps 34 bytes for each token and hidden feature, and 5 for each pair of tokens and head:
+// Korthikanti et al., 2022, section 4.1.
 TEST(LayerTensorsTest, ABlockKeepsWhatTheFormulaSays) {
   const LayerKind block = Decoder(AttentionBackend::kUnfused).layer(1);
   constexpr int64_t kTokens = 34 * 256 * 64;
@@ -372,11 +372,45 @@ TEST(LayerTensorsTest, BuffersOfCollectivesComeFromPoolsOfTheirOwn) {
     most[pool] = std::max(most[pool], held[pool]);
   }
   EXPECT_EQ(most[static_cast<size_t>(TensorPool::kGather)], 2 * (2 << 20));
-  EXPECT_EQ(most[static_cast<size_t>(TensorPool::kReduce)], 2 * (4 << 20));
+  // What is made of the gradients stays there, too.
+  EXPECT_EQ(most[static_cast<size_t>(TensorPool::kReduce)], 2 * (4 << 20) + 3 * (1 << 20));
   EXPECT_EQ(held[static_cast<size_t>(TensorPool::kGather)], 0);
-  EXPECT_EQ(held[static_cast<size_t>(TensorPool::kReduce)], 0);
+  EXPECT_EQ(held[static_cast<size_t>(TensorPool::kReduce)], 3 * (1 << 20));
   EXPECT_EQ(chunk[Phase::kBackward].summary.net_gradient, 3 * (1 << 20));
   EXPECT_EQ(chunk[Phase::kBackward].later.net_gradient, 0);
+}
+
+// The gradients of the second layer wait for the first one's backward; then all are copied into one
+// buffer, which leaves a share of them behind.
+TEST(LayerTensorsTest, GradientsThatAreReducedLastStayForTheWholeBackward) {
+  const LayerTensors none;
+  std::vector<ChunkLayer> layers(2);
+  for (ChunkLayer& layer : layers) layer.tensors = &none;
+  layers[1].last_gradients = Bytes(1024);
+  layers[0].gradients = Bytes(512);
+  layers[0].last_gradients = Bytes(512);
+  layers[0].last_buffer = Bytes(2048);
+  layers[0].last_made = Bytes(512);
+  const ChunkTensors chunk = JoinLayers(layers);
+  std::vector<int64_t> changes;
+  for (const TensorEvent& event : chunk[Phase::kBackward].tensors.events) {
+    changes.push_back(event.change);
+  }
+  EXPECT_EQ(changes, (std::vector<int64_t>{1024, 512, 512, -512, 2048, -512, -1024, 512, -2048}));
+  EXPECT_EQ(chunk[Phase::kBackward].summary.net, 512);
+  EXPECT_EQ(chunk[Phase::kBackward].later.net, 0);
+  EXPECT_TRUE(chunk[Phase::kForward].tensors.events.empty());
+}
+
+TEST(LayerTensorsTest, WeightsThatStayAreNotGatheredForTheBackward) {
+  const LayerTensors none;
+  ChunkLayer layer;
+  layer.tensors = &none;
+  layer.gather_buffer = Bytes(1024);
+  layer.gathers_again = false;
+  const ChunkTensors chunk = JoinLayers({&layer, 1});
+  EXPECT_EQ(chunk[Phase::kForward].summary.peak, 1024);
+  EXPECT_EQ(chunk[Phase::kBackward].summary.peak, 0);
 }
 
 // Returns what a pass of a single layer makes and drops, including the forward that runs again.

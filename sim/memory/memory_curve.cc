@@ -24,8 +24,8 @@ Duration Between(Duration start, Duration end, double share) {
   return start + Duration::Seconds((end - start).seconds() * share);
 }
 
-// The most that is held while an operator of a pass runs, beyond what is held at the start of the
-// pass.
+// OperatorPeak is the most that is held while an operator of a pass runs, beyond what is held at
+// the start of the pass.
 struct OperatorPeak {
   double at = 0;  // share of the pass's operators that ran before it
   int64_t most = 0;

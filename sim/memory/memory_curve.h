@@ -13,16 +13,16 @@
 
 namespace stagecraft {
 
-// A change of what a rank holds.
+// MemoryChange is a change of what a rank holds.
 struct MemoryChange {
   Duration time;
   Bytes used;  // from then on
 };
 
-// How many entries a curve has for each pass. kPasses: at most two, one for its peak and one for
-// what it leaves behind at its end. kOperators: instead of the peak, one for every operator whose
-// peak differs from that of the operator before it, where all operators of a pass are assumed to
-// run equally long.
+// CurveDetail says how many entries a curve has for each pass. kPasses: at most two, one for its
+// peak and one for what it leaves behind at its end. kOperators: instead of the peak, one for every
+// operator whose peak differs from that of the operator before it, where all operators of a pass
+// are assumed to run equally long.
 enum class CurveDetail { kPasses, kOperators };
 
 // Returns for each simulated rank, in order of time, what its device holds apart from

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <vector>
+
 namespace stagecraft {
 namespace {
 
@@ -26,6 +29,33 @@ TEST(ModelStatesTest, ExpertsAreSharedByThoseThatHoldThem) {
   const ParameterCount parameters{.dense = 800, .expert = 160};
   const StateSharing sharing{.zero = 1, .ranks = 8, .experts = 2};
   EXPECT_EQ(ShareOut(parameters, parameters, sharing).optimizer, Bytes(12 * (100 + 80)));
+}
+
+// Each stage of ZeRO divides one more kind of state, experts by the ranks that hold them.
+TEST(ModelStatesTest, EveryStageOfZeroDividesExpertsByTheirHolders) {
+  const ParameterCount parameters{.dense = 800, .expert = 160};
+  StateSharing sharing{.ranks = 8, .experts = 2};
+  const auto elements = [&](int zero) {
+    sharing.zero = zero;
+    const ModelStates states = ShareOut(parameters, parameters, sharing);
+    return std::vector<int64_t>{states.weights.count() / 2, states.gradients.count() / 2,
+                                states.optimizer.count() / 12};
+  };
+  EXPECT_EQ(elements(0), (std::vector<int64_t>{960, 960, 960}));
+  EXPECT_EQ(elements(1), (std::vector<int64_t>{960, 960, 180}));
+  EXPECT_EQ(elements(2), (std::vector<int64_t>{960, 180, 180}));
+  EXPECT_EQ(elements(3), (std::vector<int64_t>{180, 180, 180}));
+}
+
+// Wide weights are the masters: 4 bytes of each, in place of 2, and 8 of moments, in place of 12.
+TEST(ModelStatesTest, WideWeightsHaveNoMastersBesideThem) {
+  StateSharing sharing{.zero = 1, .ranks = 8, .has_wide_weights = true};
+  const ParameterCount parameters{.dense = 800};
+  const ModelStates states = ShareOut(parameters, parameters, sharing);
+  EXPECT_EQ(states.weights, Bytes(4 * 800));
+  EXPECT_EQ(states.optimizer, Bytes(8 * 100));
+  sharing.updates = false;
+  EXPECT_EQ(ShareOut(parameters, {}, sharing).optimizer, Bytes());
 }
 
 TEST(ModelStatesTest, VersionsMultiplyWeightsAlone) {

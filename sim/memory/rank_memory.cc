@@ -13,12 +13,12 @@ namespace {
 
 constexpr Bytes kWithoutLimit(int64_t{1} << 60);
 
-// Replays passes through an allocator, which has a pool for each kind of stream.
+// Replays passes through an allocator, which has a stream for each pool of tensors.
 class Replay {
  public:
   Replay(const RankTensors& rank, Bytes capacity)
       : rank_(rank),
-        pools_(kTensorPools, CachingAllocator(capacity)),
+        allocator_(capacity, kTensorPools),
         slots_(rank.chunks.size()),
         makers_(rank.chunks.size()) {
     const ModelStates& states = rank.states;
@@ -30,7 +30,7 @@ class Replay {
 
   void Run(const Pass& pass) {
     const ChunkTensors& chunk = *rank_.chunks[pass.chunk];
-    std::vector<Held>& kept = Kept(pass);
+    std::vector<Block>& kept = Kept(pass);
     makes_gradients_ = makers_.Makes(pass.chunk, pass.phase);
     Run(chunk[pass.phase].tensors, chunk.kept, chunk.tensors, kept);
   }
@@ -38,10 +38,10 @@ class Replay {
   // Runs the update, when nothing is left of the passes but the gradients that they made.
   void Update() {
     for (auto& chunk : slots_) {
-      for (std::vector<Held>& micro_batch : chunk) FreeAll(micro_batch);
+      for (std::vector<Block>& micro_batch : chunk) FreeAll(micro_batch);
     }
     FreeAll(own_);
-    std::vector<Held> none;
+    std::vector<Block> none;
     int tensors = 0;
     for (const TensorEvent& event : rank_.update.tensors.events) {
       tensors = std::max(tensors, event.tensor + 1);
@@ -49,25 +49,18 @@ class Replay {
     Run(rank_.update.tensors, 0, tensors, none);
   }
 
-  Bytes peak_allocated() const { return Bytes(peak_allocated_); }
-  Bytes reserved() const {
-    Bytes reserved;
-    for (const CachingAllocator& pool : pools_) reserved += pool.peak_reserved();
-    return reserved;
-  }
+  Bytes peak_allocated() const { return allocator_.peak_allocated(); }
+  Bytes peak_reserved() const { return allocator_.peak_reserved(); }
 
  private:
-  // The block of a tensor, or none.
-  struct Held {
-    CachingAllocator::Block block = -1;
-    TensorPool pool = TensorPool::kCompute;
-  };
+  using Block = CachingAllocator::Block;
+  static constexpr Block kNone = -1;
 
   // Runs events whose tensors [0, kept) live from pass to pass.
-  void Run(const PassTensors& pass, int kept, int tensors, std::vector<Held>& blocks) {
-    own_.resize(std::max<size_t>(own_.size(), tensors - kept));
+  void Run(const PassTensors& pass, int kept, int tensors, std::vector<Block>& blocks) {
+    own_.resize(std::max<size_t>(own_.size(), tensors - kept), kNone);
     for (const TensorEvent& event : pass.events) {
-      Held& held = event.tensor < kept ? blocks[event.tensor] : own_[event.tensor - kept];
+      Block& held = event.tensor < kept ? blocks[event.tensor] : own_[event.tensor - kept];
       if (event.change < 0) {
         Free(held);
       } else if (event.role == TensorRole::kGradient) {
@@ -79,52 +72,48 @@ class Replay {
   }
 
   // Returns the blocks of the kept tensors of a micro-batch.
-  std::vector<Held>& Kept(const Pass& pass) {
+  std::vector<Block>& Kept(const Pass& pass) {
     auto& chunk = slots_[pass.chunk];
     const size_t micro_batch = pass.micro_batch;
     if (chunk.size() <= micro_batch) chunk.resize(micro_batch + 1);
-    chunk[micro_batch].resize(rank_.chunks[pass.chunk]->kept);
+    chunk[micro_batch].resize(rank_.chunks[pass.chunk]->kept, kNone);
     return chunk[micro_batch];
   }
 
-  Held Allocate(Bytes size, TensorPool pool) {
-    CachingAllocator& allocator = pools_[static_cast<size_t>(pool)];
-    std::optional<CachingAllocator::Block> block = allocator.Allocate(size);
+  Block Allocate(Bytes size, TensorPool pool) {
+    const auto stream = static_cast<int>(pool);
+    std::optional<Block> block = allocator_.Allocate(size, stream);
     if (!block.has_value()) {
       // There is too little memory; how much it would take is still of interest.
-      allocator.set_capacity(kWithoutLimit);
-      block = allocator.Allocate(size);
+      allocator_.set_capacity(kWithoutLimit);
+      block = allocator_.Allocate(size, stream);
     }
     CHECK(block.has_value());
-    int64_t allocated = 0;
-    for (const CachingAllocator& each : pools_) allocated += each.allocated().count();
-    peak_allocated_ = std::max(peak_allocated_, allocated);
-    return {*block, pool};
+    return *block;
   }
 
-  void Free(Held& held) {
-    if (held.block >= 0) pools_[static_cast<size_t>(held.pool)].Free(held.block);
-    held.block = -1;
+  void Free(Block& held) {
+    if (held != kNone) allocator_.Free(held);
+    held = kNone;
   }
-  void FreeAll(std::vector<Held>& blocks) {
-    for (Held& held : blocks) Free(held);
+  void FreeAll(std::vector<Block>& blocks) {
+    for (Block& held : blocks) Free(held);
   }
 
   const RankTensors& rank_;
-  std::vector<CachingAllocator> pools_;                // by TensorPool
-  std::vector<std::vector<std::vector<Held>>> slots_;  // chunk, micro-batch
-  std::vector<Held> own_;
+  CachingAllocator allocator_;
+  std::vector<std::vector<std::vector<Block>>> slots_;  // chunk, micro-batch
+  std::vector<Block> own_;
   GradientMakers makers_;
   bool makes_gradients_ = false;
-  int64_t peak_allocated_ = 0;
 };
 
 // After this number of passes in a row without a new segment, the steady state is taken to be
 // reached.
 constexpr int kSteadyPasses = 4;
 
-// Bytes of activations whose copies begin or end after a pass. While a copy runs, its bytes are
-// held on both sides.
+// CopiedBytes are bytes of activations whose copies begin or end after a pass. While a copy runs,
+// its bytes are held on both sides.
 struct CopiedBytes {
   int64_t host = 0;    // a copy out begins: from now on the host holds them
   int64_t gone = 0;    // a copy out has ended: the device no longer holds them
@@ -230,19 +219,19 @@ RankPeak WalkRank(const RankTensors& rank, const PassOrder& order) {
 Reservation ReservationOf(const RankTensors& rank, const PassOrder& order, Bytes capacity) {
   Replay replay(rank, capacity);
   const int passes = std::min(kReplayedPasses, static_cast<int>(order.size()));
-  Bytes reserved = replay.reserved();
+  Bytes reserved = replay.peak_reserved();
   int steady = 0;
   for (int i = 0; i < passes && steady < kSteadyPasses; ++i) {
     replay.Run(order[i]);
-    steady = reserved == replay.reserved() ? steady + 1 : 0;
-    reserved = replay.reserved();
+    steady = reserved == replay.peak_reserved() ? steady + 1 : 0;
+    reserved = replay.peak_reserved();
   }
   if (replay.peak_allocated() == Bytes()) return {};
   Reservation reservation;
   reservation.share =
       static_cast<double>(reserved.count()) / static_cast<double>(replay.peak_allocated().count());
   replay.Update();
-  reservation.update = replay.reserved() - reserved;
+  reservation.update = replay.peak_reserved() - reserved;
   return reservation;
 }
 

@@ -11,7 +11,7 @@
 
 namespace stagecraft {
 
-// What WalkRank() and ReservationOf() need to know about a rank.
+// RankTensors are what WalkRank() and ReservationOf() need to know about a rank.
 struct RankTensors {
   ModelStates states;  // one flat buffer for each
   Bytes workspace;     // held all the time: libraries' own, and weights that stay gathered
@@ -21,10 +21,10 @@ struct RankTensors {
   ChunkPass update;      // what the optimizer step makes and drops, after the last pass
   double offloaded = 0;  // share of what forwards save that goes to the host
 
-  // Bytes that a forward through a chunk offloads.
+  // Returns the bytes that a forward through a chunk offloads.
   Bytes Offloaded(int chunk) const;
 
-  // Memory of the allocator that is held whatever pass runs.
+  // Returns the memory of the allocator that is held whatever pass runs.
   Bytes Static() const {
     return states.weights + states.gradients + states.optimizer + workspace + messages;
   }
@@ -47,7 +47,8 @@ class GradientMakers {
   std::vector<Made> made_;
 };
 
-// Memory at the moment when the most is allocated, or at the first of several such moments.
+// RankPeak is the memory at the moment when the most is allocated, or at the first of several such
+// moments.
 struct RankPeak {
   Bytes activations;
   Bytes workspace;
@@ -67,7 +68,7 @@ RankPeak WalkRank(const RankTensors& rank, const PassOrder& order);
 // Pipeline schedules repeat themselves, so no more than this number of passes are replayed.
 inline constexpr int kReplayedPasses = 32;
 
-// What the allocator reserves.
+// Reservation is what the allocator reserves.
 struct Reservation {
   double share = 1;  // bytes of segments over the bytes allocated in them, each at the passes' peak
   Bytes update;      // segments that the update needs besides

@@ -46,7 +46,7 @@ TEST(RankMemoryTest, ThePeakIsItemised) {
   EXPECT_EQ(peak.allocated, 35 * kMiB);
   EXPECT_EQ(peak.activations, 4 * kMiB);
   EXPECT_EQ(peak.workspace, 11 * kMiB);
-  // Segments of 20 MiB each for the weights, and for 8, 4 and 3 MiB.
+  // There are segments of 20 MiB each for the weights, and for 8, 4 and 3 MiB.
   EXPECT_DOUBLE_EQ(ReservationOf(TinyRank(), order, kPlenty).share, 40.0 / 35);
 }
 
@@ -91,7 +91,7 @@ TEST(RankMemoryTest, AGpuThatIsTooSmallStillHasAShare) {
   EXPECT_DOUBLE_EQ(ReservationOf(TinyRank(), GpipeOrder(5), 41 * kMiB).share, 60.0 / 51);
 }
 
-// An update that makes a tensor of `size` and drops it.
+// Returns a rank whose update makes a tensor of `size` and drops it.
 RankTensors RankThatUpdates(Bytes size) {
   RankTensors rank = TinyRank();
   rank.update.tensors.events = {Event(size, true, 0, TensorRole::kWorkspace),
@@ -161,6 +161,17 @@ TEST(RankMemoryTest, EveryPoolHasSegmentsOfItsOwn) {
   };
   EXPECT_EQ(reserved(TensorPool::kCompute), Bytes());
   EXPECT_EQ(reserved(TensorPool::kGather), 20 * kMiB);
+}
+
+// The passes reserve 40 MiB. The update takes a segment of 12 for a gather, which is free when 16
+// are needed beside the passes' segments. A GPU with room for one of them gives the first back.
+TEST(RankMemoryTest, PoolsShareTheGpu) {
+  const PassOrder order = OneForwardOneBackwardOrder(0, 4);
+  RankTensors rank = RankThatUpdates(12 * kMiB);
+  for (TensorEvent& event : rank.update.tensors.events) event.pool = TensorPool::kGather;
+  rank.update.tensors.events.push_back(Event(16 * kMiB, true, 1, TensorRole::kWorkspace));
+  EXPECT_EQ(ReservationOf(rank, order, kPlenty).update, 28 * kMiB);
+  EXPECT_EQ(ReservationOf(rank, order, 56 * kMiB).update, 16 * kMiB);
 }
 
 }  // namespace

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
-#include "costmodel/divide.h"
 #include "costmodel/hash.h"
 #include "sim/memory/tensor_sizes.h"
+#include "sim/memory/tied_part.h"
 #include "sim/memory/update_tensors.h"
 #include "sim/plan/host_offload.h"
+#include "sim/plan/tied_stages.h"
 #include "sim/shard/stage_order.h"
 #include "sim/shard/vocabulary_shard.h"
 #include "sim/workload/vocabulary_layers.h"
@@ -17,24 +19,28 @@
 namespace stagecraft {
 namespace {
 
-int Communicators(const Plan& plan, const Stage& stage, const FrameworkMemory& framework) {
-  const int own = (stage.tensor_parallel > 1) + (stage.context_parallel > 1) +
-                  (stage.replicas.size() > 1 || MapOf(plan).chains() > 1) +
-                  (plan.stages.size() > 1) + plan.SplitsVocabulary();
-  if (!framework.has_global_groups) return own;
-  return own + (plan.device_count() > 1) + (stage.tensor_parallel * plan.stages.size() > 1);
-}
-
-// Counts the 32-bit masters as weights, with none of 16 bits beside them.
-void SetMasters(const StateSharing& sharing, const ParameterCount& parameters,
-                const ParameterCount& trained, ModelStates& states) {
-  constexpr int64_t kWide = 4;
-  if (sharing.working >= kWide) return;
-  states.weights = Bytes(OwnParameters(parameters, sharing, 3) * kWide * sharing.versions);
-  const bool has_masters = states.optimizer != Bytes();
-  if (has_masters) {
-    states.optimizer = states.optimizer - Bytes(OwnParameters(trained, sharing, 1) * kWide);
+// Returns the sizes of the groups in which a rank of the stage communicates, if it has partners.
+std::vector<int64_t> GroupsOf(const Plan& plan, const Workload& workload, int stage,
+                              const StateSharing& sharing, const FrameworkMemory& framework) {
+  const Stage& s = plan.stages[stage];
+  const auto stages = static_cast<int64_t>(plan.stages.size());
+  std::vector<int64_t> groups = {s.tensor_parallel, s.context_parallel, stages};
+  if (plan.SplitsVocabulary()) groups.push_back(stages);
+  // Those that share states are one group, and those that hold copies of a share another one.
+  const bool has_copies = plan.zero > 0 && sharing.ranks < sharing.holders;
+  groups.push_back(has_copies ? sharing.ranks : sharing.holders);
+  if (has_copies) groups.push_back(sharing.holders / sharing.ranks);
+  if (s.expert_parallel > 1) {
+    groups.push_back(s.expert_parallel);
+    groups.push_back(sharing.expert_holders);
   }
+  const std::optional<TiedStages> tied = FindTiedStages(plan, workload);
+  if (!plan.forward_only && tied && tied->Hold(stage)) groups.push_back(2);
+  if (framework.has_global_groups) {
+    groups.push_back(plan.device_count());
+    groups.push_back(s.tensor_parallel * stages);
+  }
+  return groups;
 }
 
 }  // namespace
@@ -42,31 +48,9 @@ void SetMasters(const StateSharing& sharing, const ParameterCount& parameters,
 struct RankTensorsMaker::StageParts {
   const Plan& plan;
   const Stage& stage;
-  ShardSpec spec;
-  bool gathers = false;          // weights, layer by layer
-  bool reduces = false;          // gradients, layer by layer
-  bool makes_gradients = false;  // backwards do, since gradients have no buffers
-  int64_t gradient_ranks = 0;    // over how many ranks ZeRO divides them; 0: it does not
-  bool wraps = false;            // FrameworkMemory::wraps_layers
-  // The parameters of the group that stays gathered, if it wraps layers, and the layer that stands
-  // for the group.
-  int64_t root = 0;
-  LayerRole root_role = LayerRole::kEmbedding;
-
-  // Sets what a layer with these parameters holds for a while.
-  void SetStates(int64_t parameters, const LayerKind& kind, ChunkLayer& layer) const {
-    const bool is_root = wraps && kind.role != LayerRole::kBlock;
-    const int64_t together = !is_root ? parameters : kind.role == root_role ? root : 0;
-    if (gathers && !is_root) layer.gathered = Bytes(parameters * plan.WorkingBytes());
-    if (gathers && wraps) layer.gather_buffer = Bytes(together * plan.WorkingBytes());
-    if (kind.is_frozen) return;
-    if (reduces) {
-      layer.gradients = Bytes(parameters * (wraps ? plan.WorkingBytes() : plan.gradient_bytes));
-    }
-    if (reduces && wraps) layer.reduce_buffer = Bytes(together * plan.gradient_bytes);
-    if (gradient_ranks == 0) return;
-    layer.made = Bytes(DivideUp(parameters, gradient_ranks) * plan.gradient_bytes);
-  }
+  const int number;  // of the stage
+  const ShardSpec spec;
+  const HeldStates& held;
 };
 
 size_t RankTensorsMaker::KeyHash::operator()(const LayerKey& key) const {
@@ -99,15 +83,17 @@ void RankTensorsMaker::Forget() {
 
 RankTensors RankTensorsMaker::Make(const Plan& plan, int stage, int replica) {
   const Stage& s = plan.stages[stage];
-  StageParts parts{plan, s, StageDivision(plan, workload_, stage)};
   ParameterCount parameters, trained;
   for (const ParameterCount& chunk : ChunkParameters(plan, workload_, stage)) parameters += chunk;
   for (const ParameterCount& chunk : TrainedChunkParameters(plan, workload_, stage)) {
     trained += chunk;
   }
-  const StateSharing sharing = SharingOf(plan, workload_, stage);
+  const StateSharing sharing = SharingOf(plan, workload_, stage, framework_);
+  const HeldStates held(plan, workload_, stage, sharing, framework_);
+  const StageParts parts{plan, s, stage, StageDivision(plan, workload_, stage), held};
   RankTensors rank;
   rank.states = ShareOut(parameters, trained, sharing);
+  if (held.makes_gradients()) rank.states.gradients = Bytes();
   if (plan.offload.optimizer) {
     rank.states.host = HostBytes(plan, OwnParameters(trained, sharing, 1));
     rank.states.optimizer = Bytes();
@@ -119,41 +105,20 @@ RankTensors RankTensorsMaker::Make(const Plan& plan, int stage, int replica) {
   if (framework_.makes_attention_mask) {
     rank.workspace += Bytes(parts.spec.Rows() * parts.spec.sequence);
   }
-  const bool shares_weights = plan.zero >= 3 && sharing.ranks > 1;
-  const bool keeps_gathered = plan.forward_only || !plan.reshard_after_forward;
-  parts.gathers = shares_weights && !keeps_gathered;
-  parts.reduces = plan.zero >= 2 && s.replicas.size() * s.context_parallel > 1;
-  parts.wraps = framework_.wraps_layers && parts.gathers && parts.reduces;
-  if (shares_weights && keeps_gathered) {
-    rank.workspace += Bytes(parameters.Total() * sharing.working);
-  }
-  const bool has_masters = parts.wraps || framework_.casts_weights;
-  if (has_masters && !plan.offload.optimizer) SetMasters(sharing, parameters, trained, rank.states);
-  if (parts.wraps) {
-    parts.root = RootParameters(parts);
-    const bool has_table = std::any_of(s.chunks.begin(), s.chunks.end(),
-                                       [](const LayerRange& range) { return range.first == 0; });
-    parts.root_role = has_table ? LayerRole::kEmbedding : LayerRole::kHead;
-    rank.workspace += Bytes(parts.root * sharing.working);
-  }
-  // Versions of weights have gradients of their own.
-  parts.makes_gradients = !framework_.keeps_gradients && sharing.updates && sharing.versions == 1 &&
-                          !plan.SplitsVocabulary();
-  if (parts.makes_gradients) {
-    rank.states.gradients = Bytes();
-    if (parts.reduces) parts.gradient_ranks = sharing.ranks;
+  rank.states.weights += StageIndices(plan, workload_, stage);
+  if (held.gathers()) {
+    std::vector<std::vector<HeldParameters>> of_layers;
+    for (const LayerRange& range : s.chunks) of_layers.push_back(Parameters(parts, range));
+    rank.workspace += held.StayGathered(of_layers);
   }
   if (sharing.updates) {
-    rank.update = TraceUpdate(framework_.update, {.all = trained.Total(),
-                                                  .own = OwnParameters(trained, sharing, 1),
-                                                  .ranks = sharing.ranks,
-                                                  .zero = sharing.zero,
-                                                  .working = sharing.working,
-                                                  .gradient = sharing.gradient,
-                                                  .optimizer = sharing.optimizer});
+    rank.update =
+        TraceUpdate(framework_.update, UpdatedBy(trained, sharing, plan.offload.optimizer));
   }
   rank.messages = Messages(parts);
-  rank.nccl = NcclBuffers(Communicators(plan, s, framework_), generation);
+  for (const int64_t ranks : GroupsOf(plan, workload_, stage, sharing, framework_)) {
+    rank.nccl += NcclBuffers(ranks, generation);
+  }
   for (const LayerRange& range : s.chunks) rank.chunks.push_back(Chunk(Layers(parts, range)));
   if (!plan.SplitsVocabulary()) return rank;
   for (const VocabularyPart part : {VocabularyPart::kEmbedding, VocabularyPart::kOutput}) {
@@ -173,12 +138,17 @@ TraceOptions RankTensorsMaker::Options(const StageParts& parts, const LayerRange
                                        int layer) const {
   const bool is_handed_on =
       layer == range.first + range.count - 1 && layer + 1 < workload_.layer_count();
-  return {.keeps_output = framework_.keeps_outputs && is_handed_on,
-          .gradient_bytes = GradientBytes(parts, layer)};
+  TraceOptions options{.keeps_output = framework_.keeps_outputs && is_handed_on,
+                       .gradient_bytes = parts.held.OperatorGradientBytes(),
+                       .has_narrow_weights = parts.plan.offload.optimizer};
+  if (options.gradient_bytes == 0) return options;
+  const TiedPart tied = TiedPartOf(parts.plan, workload_, parts.number, range, layer);
+  options.tied = std::max(tied.after, tied.elsewhere);
+  return options;
 }
 
-// What the last layer of the network computed its loss from, of the micro-batch before the one that
-// runs.
+// Returns the bytes from which the last layer of the network computed its loss, of the micro-batch
+// before the one that runs.
 Bytes RankTensorsMaker::LastOutputs(const StageParts& parts) const {
   Bytes bytes;
   if (!framework_.keeps_outputs || parts.plan.forward_only || !HasHead(parts)) return bytes;
@@ -190,28 +160,16 @@ Bytes RankTensorsMaker::LastOutputs(const StageParts& parts) const {
   return bytes;
 }
 
-// The gradient of a tied table is one tensor, which the head makes if both are on the rank.
-int RankTensorsMaker::GradientBytes(const StageParts& parts, int layer) const {
-  if (!parts.makes_gradients || parts.gradient_ranks > 0) return 0;
-  const bool has_head = std::any_of(parts.stage.chunks.begin(), parts.stage.chunks.end(),
-                                    [&](const LayerRange& range) {
-                                      return range.first + range.count == workload_.layer_count();
-                                    });
-  const bool is_table = workload_.layer(layer).role == LayerRole::kEmbedding;
-  return is_table && has_head && workload_.tied_embeddings ? 0 : parts.plan.gradient_bytes;
-}
-
-// The tables at both ends, and the norm before the head.
-int64_t RankTensorsMaker::RootParameters(const StageParts& parts) const {
-  int64_t root = 0;
-  for (const LayerRange& range : parts.stage.chunks) {
-    for (int l = range.first; l < range.first + range.count; ++l) {
-      const LayerKind& layer = workload_.layer(l);
-      if (layer.role == LayerRole::kBlock) continue;
-      root += ShardParameters(layer, parts.spec.tensor, parts.spec.expert).Total();
-    }
+std::vector<HeldParameters> RankTensorsMaker::Parameters(const StageParts& parts,
+                                                         const LayerRange& range) const {
+  std::vector<HeldParameters> parameters;
+  for (int l = range.first; l < range.first + range.count; ++l) {
+    const LayerKind layer =
+        parts.plan.SplitsVocabulary() ? WithoutVocabulary(workload_.layer(l)) : workload_.layer(l);
+    parameters.push_back({ShardParameters(layer, parts.spec.tensor, parts.spec.expert),
+                          ShardTrained(layer, parts.spec.tensor, parts.spec.expert)});
   }
-  return root;
+  return parameters;
 }
 
 Bytes RankTensorsMaker::ScoreBuffer(const StageParts& parts) const {
@@ -244,7 +202,8 @@ const RankTensorsMaker::TracedLayer& RankTensorsMaker::Layer(const LayerKey& key
   if (is_new) {
     const auto trace = [&](const LayerKind& layer) -> TracedLayer {
       return {TraceLayer(layer, key.spec, framework_, key.forward_only, key.options),
-              ShardParameters(layer, key.spec.tensor, key.spec.expert).Total()};
+              ShardParameters(layer, key.spec.tensor, key.spec.expert),
+              ShardTrained(layer, key.spec.tensor, key.spec.expert)};
     };
     const LayerKind& layer = workload_.kinds[key.kind];
     if (key.is_share) {
@@ -261,11 +220,12 @@ ChunkLayer RankTensorsMaker::Share(const StageParts& parts, VocabularyPart part)
   const int kind = is_embedding ? workload_.layers.front() : workload_.layers.back();
   ShardSpec spec = parts.spec;
   spec.recomputed.clear();
-  const TracedLayer& traced =
-      Layer({spec, kind, {.keeps_input = false}, parts.plan.forward_only, true});
+  const TraceOptions options{.keeps_input = false,
+                             .has_narrow_weights = parts.plan.offload.optimizer};
+  const TracedLayer& traced = Layer({spec, kind, options, parts.plan.forward_only, true});
   ChunkLayer layer;
   layer.tensors = &traced.tensors;
-  parts.SetStates(traced.parameters, workload_.kinds[kind], layer);
+  parts.held.SetShare(workload_.kinds[kind], {traced.parameters, traced.trained}, layer);
   return layer;
 }
 
@@ -275,7 +235,8 @@ std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const 
   ShardSpec whole = kept;
   whole.recompute = Recompute::kFull;
   std::vector<ChunkLayer> layers;
-  std::map<std::tuple<int, bool, bool, bool>, const TracedLayer*> seen;
+  std::map<std::tuple<int, bool, bool, bool, int64_t>, const TracedLayer*> seen;
+  std::vector<HeldParameters> parameters;
   for (int l = range.first; l < range.first + range.count; ++l) {
     const LayerRange again = RecomputedRange(workload_, parts.spec, l);
     const int kind = workload_.layers[l];
@@ -283,7 +244,7 @@ std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const 
     TraceOptions options = Options(parts, range, l);
     options.keeps_input = l == again.first;
     const auto [entry, is_new] =
-        seen.try_emplace({kind, repeats, options.keeps_input, options.keeps_output});
+        seen.try_emplace({kind, repeats, options.keeps_input, options.keeps_output, options.tied});
     if (is_new) {
       entry->second = &Layer({repeats ? whole : kept, kind, options, parts.plan.forward_only});
     }
@@ -293,9 +254,10 @@ std::vector<ChunkLayer> RankTensorsMaker::Layers(const StageParts& parts, const 
     layer.has_backward = workload_.kinds[kind].has_backward();
     layer.repeats = l == again.first + again.count - 1 ? again.count : 0;
     if (!repeats && RepeatsOperators(workload_.kinds[kind], kept)) layer.repeats = 1;
-    parts.SetStates(traced.parameters, workload_.kinds[kind], layer);
+    parameters.push_back({traced.parameters, traced.trained});
     layers.push_back(layer);
   }
+  parts.held.Set(range, parameters, layers);
   return layers;
 }
 

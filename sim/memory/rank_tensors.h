@@ -10,6 +10,7 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
+#include "sim/memory/held_states.h"
 #include "sim/memory/rank_memory.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
@@ -45,7 +46,8 @@ class RankTensorsMaker {
   };
   struct TracedLayer {
     LayerTensors tensors;
-    int64_t parameters = 0;
+    ParameterCount parameters;
+    ParameterCount trained;  // of these
   };
   struct StageParts;
   struct KeyHash {
@@ -60,8 +62,7 @@ class RankTensorsMaker {
   TraceOptions Options(const StageParts& parts, const LayerRange& range, int layer) const;
   bool HasHead(const StageParts& parts) const;
   Bytes LastOutputs(const StageParts& parts) const;
-  int GradientBytes(const StageParts& parts, int layer) const;
-  int64_t RootParameters(const StageParts& parts) const;
+  std::vector<HeldParameters> Parameters(const StageParts& parts, const LayerRange& range) const;
   Bytes ScoreBuffer(const StageParts& parts) const;
   Bytes Messages(const StageParts& parts) const;
 

@@ -17,7 +17,7 @@ namespace {
 
 using Method = RecomputeChoice::Method;
 
-// 12 transformer blocks, hence layers 0 to 13, on 4 GPUs.
+// There are 12 transformer blocks, hence layers 0 to 13, on 4 GPUs.
 class RecomputedLayersTest : public ::testing::Test {
  protected:
   Plan Make(Recompute recompute, const std::function<void(RecomputeChoice&)>& choose,

@@ -7,9 +7,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "costmodel/device.h"
 #include "costmodel/hash.h"
 #include "sim/memory/rank_tensors.h"
 #include "sim/plan/host_offload.h"
@@ -23,6 +25,14 @@ int SmallestDevice(const Cluster& cluster, const std::vector<int>& devices) {
   return *std::min_element(devices.begin(), devices.end(), [&](int a, int b) {
     return cluster.device(a).memory < cluster.device(b).memory;
   });
+}
+
+// Whether a replica lacks memory that another one has, or else has less room on its device.
+bool IsFuller(const StageMemory& memory, const StageMemory& other) {
+  const auto room = [](const StageMemory& of) {
+    return std::pair(of.fits(), of.capacity - of.Peak());
+  };
+  return room(memory) < room(other);
 }
 
 // Remembers ReservationOf() for ranks with their pass orders.
@@ -177,19 +187,21 @@ std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool with_f
   Estimator estimator = remembered_->Begin(plan, cluster_);
   std::vector<StageMemory> stages;
   for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    // Replicas differ in their micro-batches and in the memory of their GPUs; of those that differ
-    // in neither, the first stands for all.
+    // Replicas differ in their micro-batches, in their GPUs and in the memory of their hosts; of
+    // those that differ in none of these, the first stands for all.
     const auto& replicas = plan.stages[stage].replicas;
     const MicroBatchShares shares = StageShares(plan, stage);
-    std::set<std::pair<Bytes, int>> seen;
+    std::set<std::tuple<Bytes, Bytes, Generation, int>> seen;
     std::optional<StageMemory> fullest;
     for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
-      const Bytes capacity = cluster_.device(SmallestDevice(cluster_, replicas[r])).memory;
-      if (!seen.emplace(capacity, shares.Count(r)).second) continue;
+      const int device = SmallestDevice(cluster_, replicas[r]);
+      const Generation generation = cluster_.device(replicas[r][0]).generation;
+      const Bytes host = HostShare(plan, cluster_, device);
+      if (!seen.emplace(cluster_.device(device).memory, host, generation, shares.Count(r)).second) {
+        continue;
+      }
       const StageMemory memory = estimator.Estimate(stage, r, with_fragmentation);
-      const bool is_fuller =
-          !fullest || memory.capacity - memory.Peak() < fullest->capacity - fullest->Peak();
-      if (is_fuller) fullest = memory;
+      if (!fullest || IsFuller(memory, *fullest)) fullest = memory;
     }
     stages.push_back(*fullest);
   }

@@ -12,11 +12,12 @@
 
 namespace stagecraft {
 
-// The share of a device's memory beyond which cudaMalloc retries show in measured steps; a rule of
+// Beyond this share of a device's memory cudaMalloc retries show in measured steps; it is a rule of
 // thumb.
 inline constexpr double kCrowdedShare = 0.95;
 
-// The peak of one rank of a stage, with its items at the moment when the most is allocated.
+// StageMemory is the peak of one rank of a stage, with its items at the moment when the most is
+// allocated.
 struct StageMemory {
   int stage = 0;
   int device = 0;  // the device of the stage's fullest rank
@@ -29,23 +30,23 @@ struct StageMemory {
   Bytes framework;      // CUDA context and library handles
   Bytes fragmentation;  // the part of the allocator's segments that no tensor uses
   Bytes capacity;
-  // Not among these items: what the rank holds in the memory of its host, and its share of that
-  // memory.
+  // These are not among the items: what the rank holds in the memory of its host, and its share of
+  // that memory.
   Bytes host;
   Bytes host_capacity;
 
-  // What the framework's allocator has handed out at its peak.
+  // This is what the framework's allocator has handed out at its peak.
   Bytes allocated;
-  // What the allocator holds of the GPU: allocated memory and fragmentation.
+  // Returns what the allocator holds of the GPU: allocated memory and fragmentation.
   Bytes Reserved() const { return allocated + fragmentation; }
-  // What lies outside of the allocator: the CUDA context and NCCL's own buffers.
+  // Returns what lies outside of the allocator: the CUDA context and NCCL's own buffers.
   Bytes Outside() const { return Peak() - Reserved(); }
-  // Everything that the device holds: the sum of the items.
+  // Returns everything that the device holds: the sum of the items.
   Bytes Peak() const {
     return weights + gradients + optimizer + activations + workspace + communication + framework +
            fragmentation;
   }
-  // The peak as a share of the capacity.
+  // Returns the peak as a share of the capacity.
   double Share() const {
     return static_cast<double>(Peak().count()) / static_cast<double>(capacity.count());
   }
@@ -66,7 +67,7 @@ class MemoryEstimator {
   ~MemoryEstimator();
 
   // Returns one entry for each stage, in pipeline order, for its fullest replica: if replicas
-  // differ, the one with most micro-batches in flight, or with least memory.
+  // differ, one that does not fit or else the one with the least room on its device.
   std::vector<StageMemory> Estimate(const Plan& plan);
   // Does the same without fragmentation, which takes most of the time; no device needs less than
   // this.

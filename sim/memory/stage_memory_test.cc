@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "sim/memory/memory_curve.h"
+#include "sim/memory/rank_tensors.h"
 #include "sim/testing/lowering_testing.h"
+#include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/encoder.h"
+#include "sim/workload/networks/test_decoders.h"
 
 namespace stagecraft {
 namespace {
@@ -21,8 +24,48 @@ TEST(StageMemoryTest, ItemsAddUpToThePeak) {
   const Cluster cluster = MakeCluster(1, 2);
   const StageMemory memory = FirstOf(Degrees(1, 2), cluster);
   EXPECT_EQ(memory.Peak(), memory.Reserved() + memory.Outside());
-  EXPECT_EQ(memory.Outside(), ContextMemory() + NcclBuffers(1, cluster.device(0).generation));
+  // There are a group of stages and one of those that hold a table together.
+  EXPECT_EQ(memory.Outside(), ContextMemory() + 2 * NcclBuffers(2, cluster.device(0).generation));
   EXPECT_GE(memory.fragmentation, Bytes());
+}
+
+TEST(StageMemoryTest, EveryGroupHasBuffers) {
+  const Cluster cluster = MakeCluster(1, 8);
+  DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 2, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
+  config.moe = {.experts = 8, .experts_per_token = 2, .ffn = 512};
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const auto expect = [&](const PlanDegrees& degrees, const std::vector<int64_t>& groups) {
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    Bytes buffers;
+    for (const int64_t ranks : groups) buffers += NcclBuffers(ranks, cluster.device(0).generation);
+    EXPECT_EQ(EstimateMemory(plan, workload, cluster)[0].Outside() - ContextMemory(), buffers);
+  };
+  PlanDegrees degrees = Degrees(1, 1);
+  expect(degrees, {8});
+  degrees.zero_group = 4;
+  expect(degrees, {4, 2});  // ZeRO-1: those that share, and those with the same share
+  degrees.zero_group = 0;
+  degrees.context = 8;
+  expect(degrees, {8, 8});  // the ring that sends keys, and those that reduce gradients
+  degrees.context = 1;
+  degrees.expert = 8;
+  expect(degrees, {8, 8});
+  degrees.expert = 4;
+  expect(degrees, {8, 4, 2});  // two ranks hold the same experts
+  degrees.tensor = 2;
+  expect(degrees, {4, 4, 2});
+  degrees.expert = 1;
+  degrees.pipeline = 2;
+  expect(degrees, {2, 2, 2, 2});  // both stages hold the table
+}
+
+// From one other rank a rank receives over one connection, from several over three.
+TEST(StageMemoryTest, BuffersGrowWithTheNumberOfPeers) {
+  constexpr Generation kGeneration = Generation::kAmpere;
+  EXPECT_EQ(NcclBuffers(1, kGeneration), Bytes());
+  EXPECT_EQ(3 * NcclBuffers(2, kGeneration), NcclBuffers(4, kGeneration));
+  EXPECT_EQ(NcclBuffers(64, kGeneration), NcclBuffers(4, kGeneration));
 }
 
 TEST(StageMemoryTest, ShardingDividesWhatItShards) {
@@ -113,8 +156,118 @@ TEST(StageMemoryTest, GroupsOfAllRanksHaveBuffersToo) {
   FrameworkMemory framework;
   const Bytes own = EstimateMemory(plan, workload, cluster, framework)[0].Outside();
   framework.has_global_groups = true;
-  EXPECT_EQ(EstimateMemory(plan, workload, cluster, framework)[0].Outside() - own,
-            NcclBuffers(2, cluster.device(0).generation));
+  EXPECT_EQ(
+      EstimateMemory(plan, workload, cluster, framework)[0].Outside() - own,
+      NcclBuffers(4, cluster.device(0).generation) + NcclBuffers(2, cluster.device(0).generation));
+}
+
+// Returns the gradients that backwards have made, when the last one is over.
+Bytes MadeGradients(const Plan& plan, const Workload& workload, int stage) {
+  const Cluster cluster = MakeCluster(1, plan.device_count());
+  FrameworkMemory framework;
+  framework.keeps_gradients = false;
+  RankTensorsMaker maker(workload, cluster, framework);
+  const RankTensors rank = maker.Make(plan, stage, 0);
+  int64_t made = 0;
+  for (const auto& chunk : rank.chunks) made += (*chunk)[Phase::kBackward].summary.net_gradient;
+  return Bytes(made);
+}
+
+// Every way of sharding leaves as many bytes of gradients behind as buffers would take, apart from
+// rounding: the table of a stage with both ends once, and experts among the ranks that hold them.
+TEST(StageMemoryTest, BackwardsMakeWhatBuffersWouldHold) {
+  DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 2, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
+  config.moe = {.experts = 8, .experts_per_token = 2, .ffn = 512};
+  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  for (const int zero : {0, 1, 2, 3}) {
+    for (const int expert : {1, 2, 4}) {
+      for (const int pipeline : {1, 2}) {
+        PlanDegrees degrees = Degrees(1, pipeline);
+        degrees.zero = zero;
+        degrees.expert = expert;
+        degrees.gradient_bytes = 4;
+        const Cluster cluster = MakeCluster(1, 8);
+        const Plan plan = MakePlan(degrees, workload, cluster);
+        for (int stage = 0; stage < pipeline; ++stage) {
+          const auto kept =
+              static_cast<double>(EstimateMemory(plan, workload, cluster)[stage].gradients.count());
+          EXPECT_NEAR(static_cast<double>(MadeGradients(plan, workload, stage).count()), kept,
+                      0.001 * kept)
+              << "zero " << zero << " ep " << expert << " pp " << pipeline << " stage " << stage;
+        }
+      }
+    }
+  }
+}
+
+// T5's table of words and positions counts once in a stage that holds it for decoder and head.
+TEST(StageMemoryTest, AStageWithoutTheEmbeddingHoldsWhatIsTiedOnce) {
+  EncoderDecoderConfig config = EncoderDecoderOfFamily("megatron_t5");
+  config.block.layers = config.decoder_layers = 1;
+  config.block.hidden = 64;
+  config.block.heads = 4;
+  config.block.vocab = 128;
+  config.encoder_sequence = config.decoder_sequence = config.block.max_sequence = 512;
+  const Workload workload =
+      BuildEncoderDecoder(Completed(config), AttentionBackend::kFlash, "tiny");
+  const Cluster cluster = MakeCluster(1, 2);
+  Plan plan = MakePlan(Degrees(1, 2), workload, cluster);
+  plan.stages[0].chunks = {{0, 2}};
+  plan.stages[1].chunks = {{2, 3}};
+  int64_t parameters = -128 * 64;
+  for (int l = 2; l < 5; ++l) parameters += ShardParameters(workload.layer(l), 1, 1).Total();
+  const std::vector<StageMemory> memory = EstimateMemory(plan, workload, cluster);
+  EXPECT_EQ(memory[1].weights, Bytes(2 * parameters));
+  EXPECT_EQ(memory[1].optimizer, Bytes(12 * parameters));
+  // Tensors are rounded to 512 bytes; the table of words has 16,384.
+  EXPECT_NEAR(static_cast<double>(MadeGradients(plan, workload, 1).count()),
+              static_cast<double>(memory[1].gradients.count()), 4096);
+}
+
+// With the states on the host, 16-bit weights are on the device, and there is nothing to cast.
+TEST(StageMemoryTest, OffloadedMastersAreNotOnTheDevice) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  degrees.offload = {.optimizer = true, .host_memory = Bytes(int64_t{1} << 40)};
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  FrameworkMemory framework;
+  const StageMemory plain = EstimateMemory(plan, workload, cluster, framework)[0];
+  framework.casts_weights = true;
+  framework.update = UpdateKind::kForeach;
+  EXPECT_EQ(EstimateMemory(plan, workload, cluster, framework)[0], plain);
+  framework.wraps_layers = true;
+  const StageMemory wrapped = EstimateMemory(plan, workload, cluster, framework)[0];
+  EXPECT_EQ(wrapped.weights, plain.weights);
+  EXPECT_EQ(wrapped.host, plain.host);
+}
+
+// FSDP on one rank has masters that are weights, and casts of a layer at a time.
+TEST(StageMemoryTest, OneRankOfWrappedLayersHasNoCopyOfItsMasters) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  const Plan plan = MakePlan(degrees, workload, cluster);
+  FrameworkMemory framework;
+  framework.wraps_layers = true;
+  const StageMemory memory = EstimateMemory(plan, workload, cluster, framework)[0];
+  EXPECT_EQ(memory.weights, Bytes(4 * workload.Parameters()));
+  EXPECT_EQ(memory.optimizer, Bytes(8 * workload.Parameters()));
+}
+
+// Layers are gathered one at a time, and dropped after their forward.
+TEST(StageMemoryTest, InferenceGathersLayerByLayer) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.zero = 3;
+  degrees.forward_only = true;
+  const Bytes usual = FirstOf(degrees, cluster).allocated;
+  degrees.reshard_after_forward = false;
+  EXPECT_LT(usual, FirstOf(degrees, cluster).allocated);
 }
 
 // 16-bit weights and gradients, and Adam with a master copy, take 2 + 2 + 12 bytes.

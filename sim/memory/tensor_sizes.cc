@@ -5,17 +5,12 @@
 namespace stagecraft {
 namespace {
 
-int64_t Keys(const Operator& op, const ShardSpec& spec) {
-  if (op.keys > 0) return op.keys;
-  return op.positions > 0 ? op.positions : spec.sequence;
-}
-
 int64_t Copies(const Operator& op) { return op.experts > 0 ? op.experts_per_token : 1; }
 
 // Returns the bytes of all rows, with no division by sequence parallelism, at this number of
 // features.
 Bytes RowBytes(int64_t features, const Operator& op, const ShardSpec& spec) {
-  return Bytes(spec.Rows(op.positions) * Copies(op) * features * spec.ElementBytes());
+  return Bytes(spec.RowsOf(op) * Copies(op) * features * spec.ElementBytes());
 }
 
 int64_t LocalOut(const Operator& op, const ShardSpec& spec) {
@@ -29,7 +24,7 @@ bool IsSplitProduct(const Operator& op, Split split, const ShardSpec& spec) {
 }  // namespace
 
 Bytes ScoreBytes(const Operator& op, const ShardSpec& spec) {
-  return Bytes(spec.Rows(op.positions) * DivideUp(op.heads, spec.tensor) * Keys(op, spec) *
+  return Bytes(spec.RowsOf(op) * DivideUp(op.heads, spec.tensor) * spec.ReadKeysOf(op) *
                spec.ElementBytes());
 }
 
@@ -41,9 +36,9 @@ Bytes SavedBytes(const SavedTensor& tensor, const Operator& op, const ShardSpec&
   const int64_t element =
       tensor.bytes_per_element == 0 ? spec.ElementBytes() : tensor.bytes_per_element;
   const bool is_split = tensor.split == Split::kColumn;
-  const int64_t rows = is_split ? spec.Rows(op.positions) : spec.SplitRows(op.positions);
+  const int64_t rows = is_split ? spec.RowsOf(op) : spec.SplitRowsOf(op);
   const int64_t features = is_split ? DivideUp(tensor.features, spec.tensor) : tensor.features;
-  return Bytes(rows * features * element * (tensor.per_key ? Keys(op, spec) : 1));
+  return Bytes(rows * features * element * (tensor.per_key ? spec.ReadKeysOf(op) : 1));
 }
 
 bool IsInput(const SavedTensor& tensor, const Operator& op) {
@@ -58,17 +53,17 @@ bool IsProduct(const Operator& op) {
 
 Bytes InputBytes(const Operator& op, const ShardSpec& spec) {
   if (op.kind == OperatorKind::kConvolution) {
-    return Bytes(spec.micro_batch * op.input_elements * spec.ElementBytes());
+    return Bytes(spec.micro_batch * ShareUp(op.row_share, op.input_elements) * spec.ElementBytes());
   }
   if (op.split == Split::kRow) {
     return RowBytes(DivideUp(op.in_features, spec.tensor), op, spec);
   }
-  return Bytes(spec.SplitRows(op.positions) * Copies(op) * op.in_features * spec.ElementBytes());
+  return Bytes(spec.SplitRowsOf(op) * Copies(op) * op.in_features * spec.ElementBytes());
 }
 
 Bytes OutputBytes(const Operator& op, const ShardSpec& spec) {
   if (op.split == Split::kColumn) return RowBytes(LocalOut(op, spec), op, spec);
-  return Bytes(spec.SplitRows(op.positions) * Copies(op) * op.out_features * spec.ElementBytes());
+  return Bytes(spec.SplitRowsOf(op) * Copies(op) * op.out_features * spec.ElementBytes());
 }
 
 Bytes ProductGradientBytes(const Operator& op, const ShardSpec& spec) {
@@ -88,18 +83,16 @@ Bytes BackwardScratch(const Operator& op, const ShardSpec& spec) {
     // FlashAttention-2 sums gradients of queries in 32 bits.
     constexpr int64_t kSumBytes = 4;
     const int64_t queries = DivideUp(op.heads, spec.tensor) * op.head_size;
-    return Bytes(spec.Rows(op.positions) * queries * kSumBytes);
+    return Bytes(spec.RowsOf(op) * queries * kSumBytes);
   }
-  // The input, gathered again, and its gradient before it is reduced.
+  // These are the input, gathered again, and its gradient before it is reduced.
   if (IsSplitProduct(op, Split::kColumn, spec)) return 2 * RowBytes(op.in_features, op, spec);
   if (IsSplitProduct(op, Split::kRow, spec)) return RowBytes(op.out_features, op, spec);
   return Bytes();
 }
 
 Bytes WeightBytes(const Operator& op, const ShardSpec& spec) {
-  int64_t own = op.split == Split::kTokens ? op.parameters : DivideUp(op.parameters, spec.tensor);
-  if (op.experts > 0) own = DivideUp(own, spec.expert);
-  return Bytes(own * spec.ElementBytes());
+  return Bytes(OperatorParameters(op, spec.tensor, spec.expert) * spec.ElementBytes());
 }
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// Sizes of the tensors of an operator on one rank.
+// These are the sizes of the tensors of an operator on one rank.
 #pragma once
 
 #include "costmodel/units.h"

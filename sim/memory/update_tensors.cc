@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kWide = 4;  // bytes of a number of 32 bits
 
-// Elements of one bucket or shard: the defaults of DeepSpeed's reduce_bucket_size,
+// One bucket or shard has so many elements: the defaults of DeepSpeed's reduce_bucket_size,
 // allreduce_bucket_size and allgather_bucket_size (runtime/zero/config.py, runtime/engine.py).
 constexpr int64_t kDeepspeedBucket = 500'000'000;
 
@@ -59,9 +59,7 @@ class Recorder {
 };
 
 void UpdateAsDeepspeed(const UpdatedParameters& parameters, Recorder& recorder) {
-  if (parameters.ranks > 1) {
-    recorder.MakeBuffers(parameters.all, kDeepspeedBucket, parameters.gradient);
-  }
+  recorder.MakeBuffers(parameters.reduced, kDeepspeedBucket, parameters.gradient);
   if (parameters.working < kWide) {
     const int flat =
         recorder.Make(parameters.own * (parameters.zero > 0 ? parameters.gradient : kWide));
@@ -69,13 +67,30 @@ void UpdateAsDeepspeed(const UpdatedParameters& parameters, Recorder& recorder) 
     recorder.Drop(flat);
     recorder.Drop(wide);
   }
-  if (parameters.ranks > 1 && parameters.zero > 0) {
-    const int64_t shards = std::max<int64_t>(1, parameters.all / kDeepspeedBucket);
-    recorder.MakeBuffers(parameters.all, parameters.all / shards + 1, parameters.working);
-  }
+  const int64_t shards = std::max<int64_t>(1, parameters.gathered / kDeepspeedBucket);
+  recorder.MakeBuffers(parameters.gathered, parameters.gathered / shards + 1, parameters.working);
 }
 
 }  // namespace
+
+UpdatedParameters UpdatedBy(const ParameterCount& trained, const StateSharing& sharing,
+                            bool is_on_host) {
+  UpdatedParameters updated;
+  if (sharing.zero < 2) {
+    updated.reduced = (sharing.holders > 1 ? trained.dense : 0) +
+                      (sharing.expert_holders > 1 ? trained.expert : 0);
+  }
+  if (!is_on_host) updated.own = OwnParameters(trained, sharing, 1);
+  if (sharing.zero == 1 || sharing.zero == 2) {
+    updated.gathered =
+        (sharing.ranks > 1 ? trained.dense : 0) + (sharing.experts > 1 ? trained.expert : 0);
+  }
+  updated.zero = sharing.zero;
+  updated.working = sharing.working;
+  updated.gradient = sharing.gradient;
+  updated.optimizer = sharing.optimizer;
+  return updated;
+}
 
 ChunkPass TraceUpdate(UpdateKind kind, const UpdatedParameters& parameters) {
   Recorder recorder;

@@ -5,16 +5,18 @@
 
 #include "sim/memory/chunk_tensors.h"
 #include "sim/memory/framework_memory.h"
+#include "sim/memory/model_states.h"
 #include "sim/plan/step_options.h"
+#include "sim/shard/shard.h"
 
 namespace stagecraft {
 
-// The trained parameters of a rank, and the bytes of one.
+// UpdatedParameters are the trained parameters of a rank, and the bytes of one.
 struct UpdatedParameters {
-  int64_t all = 0;    // that it computes with
-  int64_t own = 0;    // that it updates
-  int64_t ranks = 1;  // how many data-parallel ranks hold them
-  int zero = 0;       // Plan::zero
+  int64_t reduced = 0;   // those whose gradients are still to be reduced
+  int64_t own = 0;       // those that the device updates
+  int64_t gathered = 0;  // those that are updated by several ranks and gathered from them
+  int zero = 0;          // Plan::zero
   int64_t working = 2;
   int64_t gradient = 2;
   Optimizer optimizer = Optimizer::kAdam;
@@ -33,5 +35,11 @@ struct UpdatedParameters {
 // and made one, without ZeRO (fp16/fused_optimizer.py); ZeRO gathers the updated parameters in
 // shards, which c10d receives in buffers of their own.
 ChunkPass TraceUpdate(UpdateKind kind, const UpdatedParameters& parameters);
+
+// Returns the parameters of a rank that holds these trained ones. From ZeRO 2 on gradients are
+// reduced in backwards, with ZeRO 3 parameters are gathered in passes, and experts are reduced and
+// gathered among the ranks that hold them. With `is_on_host` the host updates.
+UpdatedParameters UpdatedBy(const ParameterCount& trained, const StateSharing& sharing,
+                            bool is_on_host);
 
 }  // namespace stagecraft

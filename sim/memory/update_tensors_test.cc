@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// The most that the allocator holds at once.
+// Returns the most that the allocator holds at once.
 int64_t Most(const ChunkPass& update) {
   int64_t held = 0;
   int64_t most = 0;
@@ -24,7 +24,6 @@ int64_t Most(const ChunkPass& update) {
 // Sizes are multiples of 512 bytes, so that nothing is rounded.
 TEST(UpdateTensorsTest, ForeachHoldsTheRootsOfAllSecondMoments) {
   UpdatedParameters parameters;
-  parameters.all = 4096;
   parameters.own = 1024;
   const ChunkPass adam = TraceUpdate(UpdateKind::kForeach, parameters);
   EXPECT_EQ(adam.summary.peak, 4 * 1024);
@@ -39,9 +38,8 @@ TEST(UpdateTensorsTest, ForeachHoldsTheRootsOfAllSecondMoments) {
 TEST(UpdateTensorsTest, DeepspeedCopiesGradientsIntoBucketsAndFlatTensors) {
   constexpr int64_t kAll = 1'280'000'000;
   UpdatedParameters parameters;
-  parameters.all = kAll;
+  parameters.reduced = parameters.gathered = kAll;
   parameters.own = kAll / 8;
-  parameters.ranks = 8;
   parameters.zero = 1;
   const ChunkPass update = TraceUpdate(UpdateKind::kDeepspeed, parameters);
   std::vector<int64_t> made;
@@ -60,12 +58,48 @@ TEST(UpdateTensorsTest, DeepspeedCopiesGradientsIntoBucketsAndFlatTensors) {
 // Gradients are cast one by one, and the casts are then made one.
 TEST(UpdateTensorsTest, DeepspeedWithoutZeroHoldsEveryGradientTwiceIn32Bits) {
   UpdatedParameters parameters;
-  parameters.all = parameters.own = 1024;
+  parameters.own = 1024;
   EXPECT_EQ(TraceUpdate(UpdateKind::kDeepspeed, parameters).summary.peak, 8 * 1024);
   parameters.working = parameters.gradient = 4;
   EXPECT_EQ(TraceUpdate(UpdateKind::kDeepspeed, parameters), ChunkPass());
-  parameters.ranks = 2;
+  parameters.reduced = 1024;
   EXPECT_EQ(TraceUpdate(UpdateKind::kDeepspeed, parameters).summary.peak, 4 * 1024);
+}
+
+// Of 8 ranks that hold the dense parameters, 2 hold those of each expert, or 1.
+TEST(UpdateTensorsTest, ExpertsAreReducedAndGatheredAmongTheirHolders) {
+  const ParameterCount trained{.dense = 800, .expert = 160};
+  StateSharing sharing{.zero = 1, .ranks = 8, .experts = 2, .holders = 8, .expert_holders = 2};
+  UpdatedParameters updated = UpdatedBy(trained, sharing, false);
+  EXPECT_EQ(updated.reduced, 960);
+  EXPECT_EQ(updated.own, 100 + 80);
+  EXPECT_EQ(updated.gathered, 960);
+  sharing.experts = sharing.expert_holders = 1;
+  updated = UpdatedBy(trained, sharing, false);
+  EXPECT_EQ(updated.reduced, 800);
+  EXPECT_EQ(updated.own, 100 + 160);
+  EXPECT_EQ(updated.gathered, 800);
+}
+
+TEST(UpdateTensorsTest, WhatPassesReduceAndGatherIsNotLeftForTheUpdate) {
+  StateSharing sharing{.ranks = 8, .holders = 8};
+  const auto updated = [&](int zero) {
+    sharing.zero = zero;
+    const UpdatedParameters of = UpdatedBy({.dense = 800}, sharing, false);
+    return std::vector<int64_t>{of.reduced, of.own, of.gathered};
+  };
+  EXPECT_EQ(updated(0), (std::vector<int64_t>{800, 800, 0}));
+  EXPECT_EQ(updated(1), (std::vector<int64_t>{800, 100, 800}));
+  EXPECT_EQ(updated(2), (std::vector<int64_t>{0, 100, 800}));
+  EXPECT_EQ(updated(3), (std::vector<int64_t>{0, 100, 0}));
+}
+
+TEST(UpdateTensorsTest, TheHostUpdatesWithoutCopiesOnTheDevice) {
+  const StateSharing sharing{.zero = 1, .ranks = 8, .holders = 8};
+  const UpdatedParameters updated = UpdatedBy({.dense = 1024}, sharing, true);
+  EXPECT_EQ(updated.own, 0);
+  EXPECT_EQ(updated.gathered, 1024);
+  EXPECT_EQ(TraceUpdate(UpdateKind::kForeach, updated), ChunkPass());
 }
 
 }  // namespace

@@ -14,14 +14,16 @@
 
 namespace stagecraft {
 
-// Patterns that begin together. The exchange ends when the last of them has ended.
+// Holds patterns that begin together. The exchange ends when the last of them has ended, and no
+// earlier than `least` after its begin: what takes that long uses no links.
 struct Exchange {
   struct Part {
     MessagePattern pattern;
     std::vector<RouteId> routes;  // by index of pattern.pairs()
     FlowLimits limits;
   };
-  std::vector<Part> parts;  // at least one
+  std::vector<Part> parts;
+  Duration least;
 };
 
 // First describe the links, exchanges and tasks, then drive it: an engine starts tasks and is told
@@ -33,36 +35,45 @@ class TaskTraffic {
 
   FlowNetwork& network() { return network_; }
   int32_t AddExchange(Exchange exchange);
-  // Tasks that are not bound send nothing. A task is bound at most once.
-  void Bind(int32_t task, int32_t exchange);
+  // Adds exchanges, at least one, each of which begins when the one before it has ended.
+  int32_t AddSequence(std::vector<int32_t> exchanges);
+  // Tasks that are not bound send nothing. A task is bound at most once, to a sequence.
+  void Bind(int32_t task, int32_t sequence);
 
   bool Has(int32_t task) const {
-    return task < static_cast<int32_t>(exchange_.size()) && exchange_[task] >= 0;
+    return task < static_cast<int32_t>(bound_.size()) && bound_[task].sequence >= 0;
   }
   void Start(int32_t task, Duration time) {
-    for (const Exchange::Part& part : exchanges_[exchange_[task]].parts) {
-      ++parts_left_[task];
-      simulation_.Start(task, part.pattern, part.routes, time, part.limits);
-    }
+    ++running_;
+    StartExchange(task, time);
   }
   // Changes a capacity from `time` >= now() on.
   void ChangeCapacity(LinkId link, Bandwidth capacity, Duration time) {
     simulation_.ChangeCapacity(link, capacity, time);
   }
-  // Whether any task is in flight; stalled ones count.
-  bool running() const { return simulation_.running() > 0; }
+  // Returns whether any task is in flight; stalled ones count.
+  bool running() const { return running_ > 0; }
   Duration now() const { return simulation_.now(); }
   // Runs to the first instant <= limit at which tasks end, and returns them; valid until the next
   // call. If there is none, now() is `limit` or, if that is Duration::Max(), nothing will ever end.
   std::span<const int32_t> Advance(Duration limit);
 
  private:
+  struct Bound {
+    int32_t sequence = -1;   // -1 for a task that sends nothing
+    int32_t exchange = 0;    // that runs, by index into the sequence
+    int32_t parts_left = 0;  // of that exchange
+  };
+
+  void StartExchange(int32_t task, Duration time);
+
   FlowNetwork network_;
   FlowSimulation simulation_;
-  std::deque<Exchange> exchanges_;   // runs keep pointers into it
-  std::vector<int32_t> exchange_;    // by task, -1 for none
-  std::vector<int32_t> parts_left_;  // by task
+  std::deque<Exchange> exchanges_;  // runs keep pointers into it
+  std::vector<std::vector<int32_t>> sequences_;
+  std::vector<Bound> bound_;  // by task
   std::vector<int32_t> ended_;
+  int running_ = 0;
 };
 
 }  // namespace stagecraft

@@ -113,9 +113,8 @@ PassOrders MakePassOrders(PipelineSchedule schedule, const PipelineScheduleOptio
       return PassOrders(stages, GpipeOrder(m));
     case PipelineSchedule::kOneForwardOneBackward:
       return ByStage(stages, [&](int s) {
-        const int warmup = DappleWarmup(s, stages, m, options.warmup);
-        return options.pairs_passes ? PairedOneForwardOneBackwardOrder(warmup, m)
-                                    : OneForwardOneBackwardOrder(warmup, m);
+        if (options.pairs_passes) return PairedOneForwardOneBackwardOrder(s, stages, m);
+        return OneForwardOneBackwardOrder(DappleWarmup(s, stages, m, options.warmup), m);
       });
     case PipelineSchedule::kInterleaved: {
       MicroBatchGroups groups = options.groups;

@@ -20,9 +20,11 @@ namespace stagecraft {
 struct PipelineScheduleOptions {
   WarmupPolicy warmup = WarmupPolicy::kA;  // of 1f1b with separate pipelines
   MicroBatchGroups groups;                 // of interleaved; size 0: as many as stages
-  // Of 1f1b with separate pipelines and of interleaved: forwards run one pass further ahead, and
-  // each forward that is followed by a backward runs beside it (Megatron-core's
-  // overlap_moe_expert_parallel_comm).
+  // 1f1b with separate pipelines and interleaved read this: each forward that is followed by a
+  // backward runs beside it (Megatron-core's overlap_moe_expert_parallel_comm). Forwards run one
+  // pass further ahead of backwards with interleaved, and about twice as far with 1f1b, which reads
+  // no `warmup` then (PairedOneForwardOneBackwardOrder()). Pairs that a custom schedule lists hide
+  // nothing but their exchanges.
   bool pairs_passes = false;
   ChimeraSlots slots = ChimeraSlots::kOnePass;  // of chimera
   // The most memory for saved activations, as a multiple of what the first of equal stages holds

@@ -16,9 +16,10 @@ PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches) {
   return order;
 }
 
-PassOrder PairedOneForwardOneBackwardOrder(int warmup, int micro_batches) {
-  PassOrder order = OneForwardOneBackwardOrder(warmup + 1, micro_batches);
-  PairPasses(static_cast<size_t>(warmup) + 1, order);
+PassOrder PairedOneForwardOneBackwardOrder(int stage, int stages, int micro_batches) {
+  const int warmup = 2 * (stages - stage - 1) + 1;
+  PassOrder order = OneForwardOneBackwardOrder(warmup, micro_batches);
+  PairPasses(static_cast<size_t>(warmup), order);
   return order;
 }
 

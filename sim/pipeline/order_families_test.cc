@@ -120,6 +120,50 @@ TEST(OrderFamiliesTest, DualPipeVWaitsAndHoldsAsDocumented) {
   }
 }
 
+PassOrders PairedOrders(int stages, int micro_batches) {
+  PassOrders orders;
+  for (int stage = 0; stage < stages; ++stage) {
+    orders.push_back(PairedOneForwardOneBackwardOrder(stage, stages, micro_batches));
+  }
+  return orders;
+}
+
+TEST(OrderFamiliesTest, PairsOfOneForwardAndOneBackwardAreInterleavedWithASingleChunk) {
+  EXPECT_EQ(Text(PairedOneForwardOneBackwardOrder(0, 2, 5)),
+            "F0.0 F0.1 F0.2 F0.3&B0.0 F0.4&B0.1 B0.2 B0.3 B0.4 ");
+  const MicroBatchGroups pairs{.size = 8, .one_more_warmup = true, .pairs_passes = true};
+  for (const int stages : {1, 2, 4, 8}) {
+    for (const int micro_batches : {1, 2, 5, 8, 16, 17, 64}) {
+      EXPECT_EQ(PairedOrders(stages, micro_batches),
+                InterleavedOrders(stages, 1, micro_batches, pairs));
+    }
+  }
+}
+
+// Even if a pair takes as long as its passes one after the other, nothing waits for longer.
+TEST(OrderFamiliesTest, PairsTakeNoLongerThanPassesOneByOne) {
+  for (const int stages : {1, 2, 4, 8, 16}) {
+    for (const int micro_batches : {1, 2, 4, 8, 16, 32, 64}) {
+      for (const Duration transfer : {0_us, 1_us, 10_us}) {
+        const ChunkMap map = ChunkMap::Looped(stages, 1);
+        PipelineCosts costs = UniformCosts(stages, 1, {10_us, 10_us, 10_us}, transfer);
+        const auto time = [&](const PassOrders& orders) {
+          return TimeOrders(map, orders, micro_batches, costs).Makespan();
+        };
+        const PassOrders one_by_one =
+            FlushOrders(stages, micro_batches, micro_batches, WarmupPolicy::kA);
+        const Duration usual = time(one_by_one);
+        EXPECT_LE(time(PairedOrders(stages, micro_batches)), usual)
+            << stages << " stages, " << micro_batches << " micro-batches";
+        costs.beside_share = 0.8;
+        if (micro_batches > 1) {
+          EXPECT_LT(time(PairedOrders(stages, micro_batches)), usual);
+        }
+      }
+    }
+  }
+}
+
 // F0 and F1 of the pipeline down are in slots 0 and 2, those of the pipeline up in 3 and 5; the
 // last part starts the backward at once.
 TEST(OrderFamiliesTest, ChimeraOfFourStagesIsThePapersFirstExample) {
@@ -184,10 +228,12 @@ TEST(OrderFamiliesTest, OrdersOfOneDirectionKeepEveryRule) {
     for (const WarmupPolicy policy : {WarmupPolicy::kA, WarmupPolicy::kB}) {
       CheckOrders(ChunkMap::Looped(p, 1), FlushOrders(p, m, most, policy), m, costs, most);
     }
+    CheckOrders(ChunkMap::Looped(p, 1), PairedOrders(p, m), m, costs, std::min(2 * p, m));
     CheckOrders(ChunkMap::Looped(p, v), PassOrders(p, BreadthFirstOrder(v, m)), m, costs, v * m);
     CheckOrders(ChunkMap::Wave(p, v), PassOrders(p, BreadthFirstOrder(v, m)), m, costs, v * m);
     MicroBatchGroups groups{static_cast<int>(random.Integer(p, 3 * p))};
     groups.one_more_warmup = random.Integer(0, 1) == 1;
+    groups.pairs_passes = groups.one_more_warmup && random.Integer(0, 1) == 1;
     const int largest = std::min(m, groups.size + p - 1);
     CheckOrders(ChunkMap::Looped(p, v), InterleavedOrders(p, v, m, groups), m, costs,
                 std::min(2 * (p - 1) + (v - 1) * largest + 2, v * m));

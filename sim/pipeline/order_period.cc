@@ -22,7 +22,8 @@ std::optional<OrderPeriod> FindPeriod(PipelineSchedule schedule,
     default:
       return std::nullopt;
   }
-  if (Reads(schedule, kReadsWarmup) && options.warmup == WarmupPolicy::kB) period.least += stages;
+  const bool warms_up_longer = options.warmup == WarmupPolicy::kB || options.pairs_passes;
+  if (Reads(schedule, kReadsWarmup) && warms_up_longer) period.least += stages;
   return period;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <utility>
 
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/pass_order.h"
@@ -22,17 +23,21 @@ void ExpectLongerInTheMiddle(const PassOrder& shorter, const PassOrder& longer, 
 }
 
 TEST(OrderPeriodTest, OnePeriodMoreMakesOrdersLongerInTheMiddle) {
-  const PipelineSchedule alternating[] = {PipelineSchedule::kOneForwardOneBackward,
-                                          PipelineSchedule::kInterleaved};
-  for (const PipelineSchedule schedule : alternating) {
+  PipelineScheduleOptions alone, pairs;
+  pairs.pairs_passes = true;
+  for (const auto& [schedule, options] :
+       {std::pair(PipelineSchedule::kOneForwardOneBackward, alone),
+        {PipelineSchedule::kOneForwardOneBackward, pairs},
+        {PipelineSchedule::kInterleaved, alone},
+        {PipelineSchedule::kInterleaved, pairs}}) {
     for (const int stages : {2, 3, 4}) {
       const ChunkMap map = ChunkMap::Looped(stages, LeastChunks(schedule));
-      const std::optional<OrderPeriod> period = FindPeriod(schedule, {}, stages);
+      const std::optional<OrderPeriod> period = FindPeriod(schedule, options, stages);
       ASSERT_TRUE(period);
       const auto count = static_cast<int>((period->least / period->unit + 1) * period->unit);
-      const PassOrders shorter = MakePassOrders(schedule, {}, map, count, nullptr);
+      const PassOrders shorter = MakePassOrders(schedule, options, map, count, nullptr);
       const PassOrders longer =
-          MakePassOrders(schedule, {}, map, count + static_cast<int>(period->unit), nullptr);
+          MakePassOrders(schedule, options, map, count + static_cast<int>(period->unit), nullptr);
       for (int stage = 0; stage < stages; ++stage) {
         ExpectLongerInTheMiddle(shorter[stage], longer[stage], period->unit);
       }
@@ -40,12 +45,14 @@ TEST(OrderPeriodTest, OnePeriodMoreMakesOrdersLongerInTheMiddle) {
   }
 }
 
-TEST(OrderPeriodTest, TheLongerWarmUpOfDapplesSecondPolicyTakesAPipelineMore) {
+TEST(OrderPeriodTest, ALongerWarmUpTakesAPipelineMore) {
   const PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
-  PipelineScheduleOptions options;
-  const int64_t usual = FindPeriod(schedule, options, 4)->least;
-  options.warmup = WarmupPolicy::kB;
-  EXPECT_EQ(FindPeriod(schedule, options, 4)->least, usual + 4);
+  PipelineScheduleOptions usual, dapples_second, pairs;
+  dapples_second.warmup = WarmupPolicy::kB;
+  pairs.pairs_passes = true;
+  const int64_t least = FindPeriod(schedule, usual, 4)->least;
+  EXPECT_EQ(FindPeriod(schedule, dapples_second, 4)->least, least + 4);
+  EXPECT_EQ(FindPeriod(schedule, pairs, 4)->least, least + 4);
 }
 
 TEST(OrderPeriodTest, OrdersThatDoNotAlternateOrNeverEndHaveNone) {

@@ -17,8 +17,8 @@ struct Pass {
   Phase phase = Phase::kForward;  // one for which IsPass() holds
   int16_t chunk = 0;
   int32_t micro_batch = 0;  // counted within those of the chunk's chain that this worker takes
-  // Runs beside the pass after it, which is of another chunk or micro-batch: both begin as soon as
-  // both can, and hand on their outputs when both are done (DualPipe; Megatron-core's
+  // The pass runs beside the one after it, which is of another chunk or micro-batch: both begin as
+  // soon as both can, and hand on their outputs when both are done (DualPipe; Megatron-core's
   // overlap_moe_expert_parallel_comm).
   bool beside_next = false;
   friend bool operator==(const Pass&, const Pass&) = default;
@@ -35,9 +35,12 @@ PassOrder GpipeOrder(int micro_batches);
 // flight. A pipeline of p equal stages uses warmup = p - 1 - stage.
 PassOrder OneForwardOneBackwardOrder(int warmup, int micro_batches);
 
-// The same with one forward more before the first backward, so that each forward after the warm-up
-// can run beside the backward after it.
-PassOrder PairedOneForwardOneBackwardOrder(int warmup, int micro_batches);
+// The same for stage r of p with forwards that run beside backwards: InterleavedOrder() with a
+// single chunk and MicroBatchGroups::pairs_passes. A pair hands on its forward and its backward
+// only when both are done, so each stage warms up by two forwards more than the next one: with one
+// more, as without pairs, it would wait for as long as it works. Stage r has at most 2(p - r)
+// micro-batches in flight, twice as many as without pairs.
+PassOrder PairedOneForwardOneBackwardOrder(int stage, int stages, int micro_batches);
 
 // Lets each forward of an order but the first `warmup` ones, with which it begins, run beside the
 // backward after it.

@@ -124,7 +124,8 @@ class PassTasks {
   std::vector<TaskId> first_, last_;
   std::vector<HandOn> hand_on_;
   std::vector<std::vector<TaskId>> updates_;  // by worker
-  // By worker: the last task on its compute lanes with the exchanges beside it, which follow it.
+  // These are by worker: the last task on its compute lanes with the exchanges beside it, which
+  // follow it.
   std::vector<HandOn> end_;
   std::vector<HandOn> exchanges_;  // by slot of a unit's first pass: the exchanges of the unit
 };

@@ -6,31 +6,33 @@
 
 namespace stagecraft {
 
-// The bytes that kernels between GEMMs move in an eager framework, over those of one fused kernel
-// for each norm, activation, residual addition, rotation, softmax and loss: gradients of biases,
-// copies between layouts, casts to 32 bits and back, and sums of gradients take the rest. Fitted
+// In an eager framework kernels between GEMMs move so many times the bytes of one fused kernel for
+// each norm, activation, residual addition, rotation, softmax and loss: gradients of biases, copies
+// between layouts, casts to 32 bits and back, and sums of gradients take the rest. It was fitted
 // (docs/cost-model.md).
 inline constexpr double kEagerTraffic = 1.8;
 
-// The most that files may state in place of it.
+// Files may state at most this in place of it.
 inline constexpr double kMostElementwiseTraffic = 100;
 
-// When a backward issues the gather of the parameters of the layer that comes next, with zero 3.
-// kBefore: before the layer that computes, so that it runs beside it (BACKWARD_PRE of PyTorch's
-// FSDP). kAfter: after that layer; it then queues behind the reduction of the layer's gradients,
-// since one communicator runs one collective at a time, and the next layer waits for both
-// (BACKWARD_POST).
+// BackwardPrefetch says when a backward issues the gather of the parameters of the layer that comes
+// next, with zero 3. kBefore: before the layer that computes, so that it runs beside it
+// (BACKWARD_PRE of PyTorch's FSDP). kAfter: after that layer; it then queues behind the reduction
+// of the layer's gradients, since one communicator runs one collective at a time, and the next
+// layer waits for both (BACKWARD_POST).
 enum class BackwardPrefetch { kBefore, kAfter };
 const char* Name(BackwardPrefetch prefetch);  // "pre", "post"
 
-// How ranks gather the parameters of a layer, and reduce its gradients, with zero 3. kLayers: by
-// one collective each, the gather running ahead of the layer that computes. kTensors: by one for
-// every tensor, one after another, once the layer before is done (DeepSpeed before 0.6).
+// ParameterGather says how ranks gather the parameters of a layer, and reduce its gradients, with
+// zero 3. kLayers: by one collective each, the gather running ahead of the layer that computes.
+// kTensors: by one for every tensor, one after another, once the layer before is done (DeepSpeed
+// before 0.6).
 enum class ParameterGather { kLayers, kTensors };
 const char* Name(ParameterGather gather);  // "layers", "tensors"
 
-// How ranks hand on the parameters that they have updated, with zero 1 and 2. kGather: one
-// all-gather. kBroadcasts: every rank broadcasts its share, one after another (InternEvo).
+// ParameterExchange says how ranks hand on the parameters that they have updated, with zero 1 and
+// 2. kGather: one all-gather. kBroadcasts: every rank broadcasts its share, one after another
+// (InternEvo).
 enum class ParameterExchange { kGather, kBroadcasts };
 const char* Name(ParameterExchange exchange);  // "gather", "broadcasts"
 
@@ -48,11 +50,11 @@ struct Framework {
   bool scatters_messages = false;
   // Whether adding up gradients moves memory at all. If not, they cost what it takes to write them.
   bool sums_gradients = true;
-  // Whether passes that run beside each other hide their exchanges of tokens between experts behind
-  // each other's computation. If not, they wait for them.
+  // If true, passes that run beside each other hide their exchanges of tokens between experts
+  // behind each other's computation. If not, they wait for them.
   bool hides_exchanges = true;
-  // Whether every expert of a rank multiplies in a GEMM of its own (Megatron-core's SequentialMLP),
-  // instead of one grouped GEMM for all of them (--moe-grouped-gemm, DeepGEMM).
+  // If true, every expert of a rank multiplies in a GEMM of its own (Megatron-core's
+  // SequentialMLP), instead of one grouped GEMM for all of them (--moe-grouped-gemm, DeepGEMM).
   bool multiplies_experts_apart = false;
   friend bool operator==(const Framework&, const Framework&) = default;
 };

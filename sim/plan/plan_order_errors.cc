@@ -47,14 +47,31 @@ void CheckBidirectional(const Plan& plan, Errors& errors) {
   CheckPeers(plan, errors);
 }
 
+bool SharesExperts(const Plan& plan) {
+  return std::any_of(plan.stages.begin(), plan.stages.end(),
+                     [](const Stage& stage) { return stage.expert_parallel > 1; });
+}
+
 void CheckPairs(const Plan& plan, Errors& errors) {
   if (!Reads(plan.schedule, kReadsPairing)) {
     errors.push_back(
-        fmt::format("pairs_passes: not with {}, want 1f1b or interleaved", Name(plan.schedule)));
+        fmt::format("pairs_passes: not with {}, want 1f1b, interleaved or listed passes",
+                    Name(plan.schedule)));
   } else if (!HasSeparatePipelines(plan)) {
     errors.push_back("pairs_passes: wants the same number of replicas in every stage");
   } else if (plan.SplitsVocabulary()) {
     errors.push_back("pairs_passes: wants the vocabulary in the first and the last stage");
+  } else if (!SharesExperts(plan)) {
+    errors.push_back(
+        "pairs_passes: wants a stage with expert_parallel above 1, without which passes exchange "
+        "no tokens");
+  } else if (plan.forward_only) {
+    errors.push_back("pairs_passes: not with forward_only, where no backward runs");
+  } else if (plan.zero > 1) {
+    errors.push_back(
+        fmt::format("pairs_passes: with zero {}, which divides passes, want 0 or 1", plan.zero));
+  } else if (plan.schedule_options.warmup != WarmupPolicy::kA) {
+    errors.push_back("pairs_passes: with warmup B, want A, since pairs need their own warm-up");
   }
 }
 

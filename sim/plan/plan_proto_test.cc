@@ -29,11 +29,16 @@ const Cluster& SmallCluster() {
   return cluster;
 }
 
-Plan Read(const std::string& text, const std::string& extension = ".textproto") {
+Plan ReadFor(const Workload& workload, const std::string& text,
+             const std::string& extension = ".textproto") {
   PlanProto proto;
   ParseProtoText(text, "plan" + extension, extension, &proto);
   CheckPlanStructure(proto, "plan" + extension);
-  return PlanFromProto(proto, SmallWorkload(), SmallCluster(), "plan" + extension);
+  return PlanFromProto(proto, workload, SmallCluster(), "plan" + extension);
+}
+
+Plan Read(const std::string& text, const std::string& extension = ".textproto") {
+  return ReadFor(SmallWorkload(), text, extension);
 }
 
 // Plan has no ==, so plans are compared by their protos, field by field.
@@ -58,13 +63,14 @@ TEST(PlanProtoTest, DegreesAndStagesGiveTheSamePlan) {
 }
 
 TEST(PlanProtoTest, KeepsHowExpertsExchangeRowsAndWhatIsComputedAgain) {
+  const Workload experts = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
   const Plan plan =
-      Read(std::string(kBatch) +
-           "degrees { tp: 4 pp: 2 } precision: FP8 fp8_recipe: BLOCK "
-           "optimizer: ADAM_16BIT expert_sends: ONCE_PER_NODE dispatches_8_bits: true "
-           "pairs_passes: true recompute_norms: true recompute_activations: true "
-           "keeps_8_bits: true framework { exposes_exchanges: true "
-           "multiplies_experts_apart: true }");
+      ReadFor(experts, std::string(kBatch) +
+                           "degrees { tp: 4 pp: 2 ep: 2 } precision: FP8 fp8_recipe: BLOCK "
+                           "optimizer: ADAM_16BIT expert_sends: ONCE_PER_NODE "
+                           "dispatches_8_bits: true pairs_passes: true recompute_norms: true "
+                           "recompute_activations: true keeps_8_bits: true "
+                           "framework { exposes_exchanges: true multiplies_experts_apart: true }");
   EXPECT_EQ(plan.fp8_recipe, Fp8Recipe::kBlock);
   EXPECT_EQ(plan.optimizer, Optimizer::kAdam16Bit);
   EXPECT_EQ(plan.expert_exchange, (ExpertExchange{ExpertSends::kOncePerNode, true}));
@@ -73,7 +79,7 @@ TEST(PlanProtoTest, KeepsHowExpertsExchangeRowsAndWhatIsComputedAgain) {
   EXPECT_TRUE(plan.keeps_8_bits);
   EXPECT_FALSE(plan.framework.hides_exchanges);
   EXPECT_TRUE(plan.framework.multiplies_experts_apart);
-  EXPECT_EQ(Bytes(Read(ToProto(plan).DebugString())), Bytes(plan));
+  EXPECT_EQ(Bytes(ReadFor(experts, ToProto(plan).DebugString())), Bytes(plan));
 }
 
 TEST(PlanProtoTest, WordsOfRecomputedParts) {

@@ -47,7 +47,7 @@ struct CastWork {
 };
 CastWork CastOf(DType precision, Fp8Recipe recipe, int64_t elements);
 
-// Bytes of this many 8-bit numbers with a 32-bit scale for every 128 of them.
+// Returns the bytes of this many 8-bit numbers with a 32-bit scale for every 128 of them.
 int64_t KeptIn8Bits(int64_t elements);
 
 // Bytes of an element of a gradient if nothing else is asked for.
@@ -74,25 +74,26 @@ struct SyncOptions {
   friend bool operator==(const SyncOptions&, const SyncOptions&) = default;
 };
 
-// Which copies of a token's row go to the ranks of its experts. kEveryCopy: one for each of the
-// experts (NCCL's all-to-all). kOncePerNode: one for each node that has some of them, on the rank
-// with the sender's place in its node, which passes it on to the ranks there; the way back adds the
-// results up in each node first (DeepSeek's DeepEP, Megatron-core's flex dispatcher).
+// Says which copies of a token's row go to the ranks of its experts. With kEveryCopy there is one
+// for each of the experts (NCCL's all-to-all). With kOncePerNode there is one for each node that
+// has some of them, on the rank with the sender's place in its node, which passes it on to the
+// ranks there; the way back adds the results up in each node first (DeepSeek's DeepEP,
+// Megatron-core's flex dispatcher).
 enum class ExpertSends { kEveryCopy, kOncePerNode };
 const char* Name(ExpertSends sends);  // "every-copy", "once-per-node"
 
-// How tokens travel between the ranks that share the experts.
+// Says how tokens travel between the ranks that share the experts.
 struct ExpertExchange {
   ExpertSends sends = ExpertSends::kEveryCopy;
-  // Whether rows go to their experts, and gradients to those of the expert's output, in 8 bits with
-  // a 32-bit scale for every 128 numbers. Results come back in 16 bits.
+  // If true, rows go to their experts, and gradients to those of the expert's output, in 8 bits
+  // with a 32-bit scale for every 128 numbers. Results come back in 16 bits.
   bool dispatches_8_bits = false;
   friend bool operator==(const ExpertExchange&, const ExpertExchange&) = default;
 };
 
-// The parts of blocks that the backward computes again from their inputs, besides what `Recompute`
-// says (Megatron-core's --recompute-modules layernorm mla_up_proj moe_act). Layers that are
-// recomputed as a whole, or operator by operator, do not need it.
+// Names the parts of blocks that the backward computes again from their inputs, besides what
+// `Recompute` says (Megatron-core's --recompute-modules layernorm mla_up_proj moe_act). Layers that
+// are recomputed as a whole, or operator by operator, do not need it.
 struct RecomputedParts {
   bool norms = false;
   bool latents = false;      // queries, keys and values of latent attention
@@ -101,9 +102,9 @@ struct RecomputedParts {
   bool Any() const { return norms || latents || activations; }
   friend bool operator==(const RecomputedParts&, const RecomputedParts&) = default;
 };
-// The words for them, separated by commas: "norms,activations"; "none" for no parts.
+// Returns the words for them, separated by commas: "norms,activations"; "none" for no parts.
 std::string Name(const RecomputedParts& parts);
-// The parts that such words name; no value if one of them names none.
+// Returns the parts that such words name; no value if one of them names none.
 std::optional<RecomputedParts> FindRecomputedParts(std::string_view names);
 
 // What is kept on the host (sim/plan/host_offload.h).
@@ -129,8 +130,8 @@ struct StepOptions {
   DType precision = DType::kBf16;            // of GEMMs
   Fp8Recipe fp8_recipe = Fp8Recipe::kDelayed;
   RecomputedParts recomputed_parts;
-  // Whether what is kept only for the weight gradients of GEMMs, and the inputs of activation
-  // functions, is kept in 8 bits with a 32-bit scale for every 128 numbers; needs fp8.
+  // If true, what is kept only for the weight gradients of GEMMs, and the inputs of activation
+  // functions, is kept in 8 bits with a 32-bit scale for every 128 numbers. It needs fp8.
   bool keeps_8_bits = false;
   AttentionKernel attention_kernel = AttentionKernel::kUsual;  // of fused attention
   bool forward_only = false;

@@ -20,6 +20,13 @@ const char* Name(LaneKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+Schedule Schedule::WithOps(std::vector<Op> ops) const {
+  CHECK(ops.size() == op_table_.size());
+  Schedule copy = *this;
+  copy.op_table_ = std::move(ops);
+  return copy;
+}
+
 void Schedule::Builder::Reserve(int tasks, int dependencies) {
   schedule_.op_sequence_.reserve(tasks);
   schedule_.communicator_.reserve(tasks);

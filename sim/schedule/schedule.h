@@ -55,6 +55,9 @@ class Schedule {
   std::span<const Op> distinct_ops() const { return op_table_; }
   const Op& op(OpId id) const { return op_table_[id]; }
 
+  // Returns a copy that runs these ops, by OpId, in place of its own.
+  Schedule WithOps(std::vector<Op> ops) const;
+
   std::span<const LaneInfo> lane_infos() const { return lane_infos_; }
   std::span<const RankInfo> ranks() const { return ranks_; }
 

@@ -171,7 +171,27 @@ TEST(OpProtoTest, EveryKindSurvivesARoundTrip) {
                          Op::Optimizer(Bytes(34), 2),
                          AllReduce()};
   ops.push_back(Op::Collective(OpKind::kSendRecv, Bytes(5), Fabric()));
+  for (const SparseProduct product :
+       {SparseProduct::kFaster, SparseProduct::kFromEntries, SparseProduct::kExpanded}) {
+    ops.push_back(Op::Sparse(DType::kFp16, Direction::kBackward, 2, 3, 5, 15, 7));
+    ops.back().product = product;
+  }
   for (const Op& op : ops) EXPECT_EQ(OpFromProto(ToProto(op), "op"), op) << Describe(op);
+}
+
+TEST(OpProtoTest, SparseMatricesHaveAtMostAsManyEntriesAsPlaces) {
+  OpProto proto = ToProto(Op::Sparse(DType::kFp16, Direction::kForward, 2, 3, 5, 15));
+  proto.set_nonzeros(16);
+  EXPECT_EQ(ErrorOf([&] { OpFromProto(proto, "op"); }),
+            "op.nonzeros: got 16, want at most k x n, 15");
+  proto = ToProto(Op::Gemm(DType::kFp16, 2, 3, 5));
+  proto.set_nonzeros(1);
+  EXPECT_EQ(ErrorOf([&] { OpFromProto(proto, "op"); }),
+            "op.nonzeros: got 1, want none but for SPARSE");
+  proto.clear_nonzeros();
+  proto.set_product(OpProto::EXPANDED);
+  EXPECT_EQ(ErrorOf([&] { OpFromProto(proto, "op"); }),
+            "op.product: got 2, want FASTER, FROM_ENTRIES or EXPANDED, for SPARSE only");
 }
 
 TEST(OpProtoTest, OnlyElementwiseOpsHaveNoLaunchOfTheirOwn) {

@@ -49,7 +49,8 @@ enum StepFlags : uint8_t {
   kContextGroup = 2,  // a collective of context parallelism, not of tensor parallelism
   kExpertGroup = 4,   // a collective of expert parallelism
   kWeightGradient = 8,
-  kAllStepFlags = 15,
+  kOnHost = 16,  // work of the host or a copy to or from it, which does not slow with the device
+  kAllStepFlags = 31,
 };
 
 // Where a task comes from; -1 for fields that do not apply.

@@ -13,28 +13,31 @@ class AttentionEmitter {
       : o_(o), spec_(spec), steps_(steps) {}
 
   void Forward() {
+    if (ReadKeys() == 0) return;
     BeginForward();
     const int64_t heads = AttendedHeads();
     const int64_t queries = AttendedQueries();
     if (spec_.attention == AttentionBackend::kFlash) {
       return Add(FusedAttention(Direction::kForward));
     }
-    const int64_t scores = heads * queries * Keys();
-    Multiply(queries, Keys(), o_.head_size);
+    const int64_t keys = ReadKeys();
+    const int64_t scores = heads * queries * keys;
+    Multiply(queries, keys, o_.head_size);
     // Scale, mask and softmax in one kernel, dropout with its mask in another.
-    Add(Op::Rowwise(OpKind::kSoftmax, spec_.ActivationType(), heads * queries, Keys(),
+    Add(Op::Rowwise(OpKind::kSoftmax, spec_.ActivationType(), heads * queries, keys,
                     spec_.Moved(scores * 2 * spec_.ElementBytes())));
     Add(Op::Elementwise(spec_.Moved(scores * (2 * spec_.ElementBytes() + 1))));
-    Multiply(queries, o_.head_size, Keys());
+    Multiply(queries, o_.head_size, keys);
   }
 
   void Backward() {
+    if (ReadKeys() == 0) return;
     const bool is_fused = spec_.attention == AttentionBackend::kFlash;
     if (!is_fused && spec_.recompute == Recompute::kSelective) Forward();
     BeginBackward();
     const int64_t heads = AttendedHeads();
     const int64_t queries = AttendedQueries();
-    const int64_t keys = Keys();
+    const int64_t keys = ReadKeys();
     if (is_fused) {
       Add(FusedAttention(Direction::kBackward));
     } else {
@@ -53,12 +56,13 @@ class AttentionEmitter {
 
   // Adds a product for every head; rows are those of a head or of its scores.
   void Multiply(int64_t m, int64_t n, int64_t k) {
-    Add(Op::GemmOfRows(spec_.ActivationType(), m, n, k, AttendedHeads(), {o_.head_size, Keys()}));
+    Add(Op::GemmOfRows(spec_.ActivationType(), m, n, k, AttendedHeads(),
+                       {o_.head_size, ReadKeys()}));
   }
 
   Op FusedAttention(Direction direction) const {
     Op op = Op::Attention(spec_.ActivationType(), direction, AttendedHeads(), AttendedQueries(),
-                          Keys(), o_.head_size, o_.causal);
+                          ReadKeys(), o_.head_size, o_.causal);
     // cuDNN's kernel is the usual one, and is measured under that name.
     const bool is_cudnn = spec_.attention_kernel == AttentionKernel::kCudnn;
     op.attention_kernel = is_cudnn ? AttentionKernel::kUsual : spec_.attention_kernel;
@@ -68,11 +72,8 @@ class AttentionEmitter {
     return op;
   }
   int64_t LocalHeads() const { return spec_.micro_batch * DivideUp(o_.heads, spec_.tensor); }
-  int64_t Queries() const { return spec_.Rows(o_.positions) / spec_.micro_batch; }
-  int64_t Keys() const {
-    if (o_.keys > 0) return o_.keys;
-    return o_.positions > 0 ? o_.positions : spec_.sequence;
-  }
+  int64_t Queries() const { return std::max<int64_t>(1, spec_.RowsOf(o_) / spec_.micro_batch); }
+  int64_t ReadKeys() const { return spec_.ReadKeysOf(o_); }
 
   // Ulysses divides the heads instead of the rows during attention.
   bool IsUlysses() const {
@@ -89,7 +90,8 @@ class AttentionEmitter {
   }
   // The elements of keys and values of the whole sequence on one rank.
   int64_t KeyValueElements() const {
-    return spec_.micro_batch * Keys() * 2 * DivideUp(o_.kv_heads, spec_.tensor) * o_.head_size;
+    return spec_.micro_batch * spec_.KeysOf(o_) * 2 * DivideUp(o_.kv_heads, spec_.tensor) *
+           o_.head_size;
   }
   // Exchanges rows for heads: queries, keys and values go one way before attention, the output goes
   // the other way after it, and the gradients in the backward do the reverse.

@@ -77,11 +77,23 @@ class Emitter {
  private:
   void Add(const Op& op, uint8_t flags = 0) { steps_.push_back({op, flags}); }
 
+  // A product of `m` rows of `k` and a matrix that makes `n` features of each.
   void Product(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
+    if (m == 0) return;
+    if (o_.nonzeros) {
+      return Add(
+          Op::Sparse(spec_.ActivationType(), Direction::kForward, m, n, k, Entries(), batch));
+    }
     Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {RowIn(), RowOut()}));
   }
+  // The gradient of `m` outputs of `n` inputs over `k` rows.
   void WeightGradient(int64_t m, int64_t n, int64_t k, int64_t batch = 1) {
-    if (!gradients_.of_weights) return;
+    if (!gradients_.of_weights || k == 0) return;
+    if (o_.nonzeros) {
+      Add(Op::Sparse(spec_.ActivationType(), Direction::kBackward, k, m, n, Entries(), batch),
+          kWeightGradient);
+      return AddToSum(batch * Entries());
+    }
     Add(Op::GemmOfRows(spec_.precision, m, n, k, batch, {RowIn(), RowOut()}), kWeightGradient);
     AddToSum(batch * m * n);
   }
@@ -99,15 +111,15 @@ class Emitter {
   }
   // GEMMs of 8 or 4 bits take 16-bit tensors through a cast.
   void Cast(int64_t elements) {
+    if (o_.nonzeros) return;  // sparse products have 16 bits
     const CastWork cast = CastOf(spec_.precision, spec_.fp8_recipe, elements);
     if (cast.kernels > 0) Add(Op::Elementwise(cast.bytes, cast.kernels));
   }
 
-  int64_t AllRows() const { return spec_.Rows(o_.positions); }
+  int64_t AllRows() const { return spec_.RowsOf(o_); }
   // Operators that are not divided see only a rank's share of the rows.
-  int64_t OwnRows() const {
-    return o_.split == Split::kTokens ? spec_.SplitRows(o_.positions) : AllRows();
-  }
+  int64_t OwnRows() const { return o_.split == Split::kTokens ? spec_.SplitRowsOf(o_) : AllRows(); }
+  int64_t Entries() const { return OperatorEntries(o_, spec_.tensor); }
   int64_t LocalIn() const {
     return o_.split == Split::kRow ? DivideUp(o_.in_features, spec_.tensor) : o_.in_features;
   }
@@ -210,8 +222,8 @@ class Emitter {
   // gradient writes what the forward read.
   void Convolve(uint8_t flags = 0) {
     const int64_t rows = OwnRows();
-    const int64_t elements = spec_.micro_batch * o_.input_elements / spec_.context +
-                             rows * o_.out_features + o_.parameters;
+    const int64_t read = spec_.micro_batch * ShareUp(o_.row_share, o_.input_elements);
+    const int64_t elements = read / spec_.context + rows * o_.out_features + o_.parameters;
     // Vector units take the algorithm with the fewest multiplications.
     const bool saves = spec_.precision == DType::kFp32 && SuitsWinograd(o_);
     const double k = static_cast<double>(o_.in_features) / (saves ? kWinogradSaving : 1);
@@ -227,9 +239,9 @@ class Emitter {
   int64_t RowsPerExpert() const {
     const double routed = static_cast<double>(AllRows()) * o_.experts_per_token;
     return static_cast<int64_t>(
-        std::ceil(routed * spec_.expert_imbalance / static_cast<double>(LocalExperts())));
+        std::ceil(routed * spec_.ExpertImbalanceOf(o_) / static_cast<double>(LocalExperts())));
   }
-  // One grouped GEMM for all experts, or one GEMM for each of them.
+  // Returns how many experts a GEMM has: all of them, or one if each has a GEMM of its own.
   int64_t Grouped() const { return spec_.multiplies_experts_apart ? 1 : LocalExperts(); }
   void ExpertForward() {
     const int64_t rows = RowsPerExpert();
@@ -278,7 +290,7 @@ class Emitter {
     const int64_t row =
         has_8_bits ? KeptIn8Bits(o_.in_features) : o_.in_features * spec_.ElementBytes();
     const double bytes =
-        copies * static_cast<double>(spec_.SplitRows(o_.positions) * row) * spec_.expert_imbalance;
+        copies * static_cast<double>(spec_.SplitRowsOf(o_) * row) * spec_.ExpertImbalanceOf(o_);
     Add(Op::Collective(OpKind::kAllToAll, Bytes(std::llround(bytes)), fabric),
         static_cast<uint8_t>(flags));
   }
@@ -292,12 +304,12 @@ class Emitter {
 }  // namespace
 
 void AppendForward(const Operator& op, const ShardSpec& spec, Steps& steps) {
-  Emitter(op, spec, steps).Forward();
+  if (spec.RowsOf(op) > 0) Emitter(op, spec, steps).Forward();
 }
 
 void AppendBackward(const Operator& op, const OperatorGradients& gradients, const ShardSpec& spec,
                     Steps& steps) {
-  Emitter(op, gradients, spec, steps).Backward();
+  if (spec.RowsOf(op) > 0) Emitter(op, gradients, spec, steps).Backward();
 }
 
 }  // namespace stagecraft

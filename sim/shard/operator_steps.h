@@ -8,7 +8,8 @@
 namespace stagecraft {
 
 // Appends the forward or the backward ops of an operator, including collectives. A backward has the
-// ops of those gradients that are asked for; input gradients come before weight gradients.
+// ops of those gradients that are asked for; input gradients come before weight gradients. Nothing
+// is appended for an operator that computes no rows.
 void AppendForward(const Operator& op, const ShardSpec& spec, Steps& steps);
 void AppendBackward(const Operator& op, const OperatorGradients& gradients, const ShardSpec& spec,
                     Steps& steps);

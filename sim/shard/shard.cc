@@ -1,11 +1,15 @@
 #include "sim/shard/shard.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <numeric>
 
+#include "costmodel/check.h"
 #include "costmodel/divide.h"
 #include "sim/shard/operator_steps.h"
 #include "sim/workload/layer_gradients.h"
+#include "sim/workload/layer_state.h"
 
 namespace stagecraft {
 namespace {
@@ -32,6 +36,44 @@ void AppendRepeated(const LayerKind& layer, const ShardSpec& spec, Steps& steps)
   });
 }
 
+// How many matrices an operator has on one rank.
+int64_t MatricesOf(const Operator& op, int expert) {
+  return op.experts > 0 ? DivideUp(op.experts, expert) : 1;
+}
+
+// The parameters of operators for which `counts` holds.
+template <typename Counts>
+ParameterCount CountParameters(const LayerKind& layer, int tensor, int expert, Counts counts) {
+  ParameterCount parameters;
+  ForEachOperator(layer, [&](const Operator& op) {
+    if (!counts(op)) return;
+    int64_t& sum = op.experts > 0 ? parameters.expert : parameters.dense;
+    sum += OperatorParameters(op, tensor, expert);
+  });
+  return parameters;
+}
+
+// The sizes of the tensors of operators for which `counts` holds.
+template <typename Counts>
+std::vector<int64_t> TensorSizes(const LayerKind& layer, int tensor, Counts counts) {
+  std::vector<int64_t> sizes;
+  const auto add = [&](const Operator& op, int64_t elements) {
+    if (elements <= 0) return;
+    sizes.push_back(op.split == Split::kTokens ? elements : DivideUp(elements, tensor));
+  };
+  ForEachOperator(layer, [&](const Operator& op) {
+    if (op.experts > 0 || !counts(op)) return;
+    const bool is_norm = op.kind == OperatorKind::kNorm;
+    const int64_t entries = op.nonzeros.value_or(op.in_features * op.out_features);
+    const int64_t first = std::min(op.parameters, is_norm ? op.in_features : entries);
+    // Tables and profiles are one tensor.
+    const bool has_rest = is_norm || op.kind == OperatorKind::kLinear;
+    add(op, has_rest ? first : op.parameters);
+    if (has_rest) add(op, op.parameters - first);
+  });
+  return sizes;
+}
+
 void AppendRepeatedParts(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
   ForEachOperator(layer, [&](const Operator& op) {
     if (RepeatsPart(layer, op, spec)) AppendForward(op, spec, steps);
@@ -39,6 +81,19 @@ void AppendRepeatedParts(const LayerKind& layer, const ShardSpec& spec, Steps& s
 }
 
 }  // namespace
+
+double ShardSpec::ExpertImbalanceOf(const Operator& op) const {
+  if (op.expert_rows.empty()) return expert_imbalance;
+  const auto local = static_cast<size_t>(DivideUp(op.experts, expert));
+  double fullest = 0;
+  for (size_t first = 0; first < op.expert_rows.size(); first += local) {
+    const auto begin = op.expert_rows.begin() + static_cast<std::ptrdiff_t>(first);
+    const size_t count = std::min(local, op.expert_rows.size() - first);
+    fullest =
+        std::max(fullest, std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0));
+  }
+  return fullest * expert;
+}
 
 bool RecomputesWhole(const LayerKind& layer, const ShardSpec& spec) {
   return spec.recompute == Recompute::kFull && layer.role == LayerRole::kBlock &&
@@ -83,7 +138,9 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   ShardSpec spec = given;
   if (layer.role == LayerRole::kHead) spec.precision = WorkingType(spec.precision);
   LayerSteps steps;
-  ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
+  if (!layer.is_cached) {
+    ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
+  }
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps.backward);
   AppendRepeatedParts(layer, spec, steps.backward);
   const std::vector<OperatorGradients> gradients = GradientsOf(layer);
@@ -94,41 +151,52 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
 }
 
 Bytes BoundaryBytes(const LayerKind& layer, const ShardSpec& spec) {
-  return Bytes(spec.SplitRows(layer.boundary_positions) * layer.boundary_features *
-               spec.ElementBytes());
+  return Bytes(spec.BoundaryRowsOf(layer) * layer.boundary_features * spec.ElementBytes());
+}
+
+int64_t OperatorEntries(const Operator& op, int tensor) {
+  CHECK(op.nonzeros.has_value());
+  const int64_t own = op.split == Split::kTokens ? *op.nonzeros : DivideUp(*op.nonzeros, tensor);
+  return std::min(*op.nonzeros, RoundUp(own, kEntriesTogether));
+}
+
+int64_t OperatorParameters(const Operator& op, int tensor, int expert) {
+  const auto own = [&](int64_t parameters) {
+    const int64_t split = op.split == Split::kTokens ? parameters : DivideUp(parameters, tensor);
+    return op.experts > 0 ? DivideUp(split, expert) : split;
+  };
+  if (!op.nonzeros) return own(op.parameters);
+  const int64_t biases = op.parameters - std::max(1, op.experts) * *op.nonzeros;
+  return own(biases) + MatricesOf(op, expert) * OperatorEntries(op, tensor);
 }
 
 ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert) {
-  ParameterCount parameters;
+  return CountParameters(layer, tensor, expert, [](const Operator&) { return true; });
+}
+
+ParameterCount ShardTrained(const LayerKind& layer, int tensor, int expert) {
+  return CountParameters(layer, tensor, expert,
+                         [&](const Operator& op) { return layer.Trains(op); });
+}
+
+Bytes ShardIndices(const LayerKind& layer, int tensor, int expert) {
+  constexpr int64_t kIndexBytes = 4;
+  int64_t indices = 0;
   ForEachOperator(layer, [&](const Operator& op) {
-    const int64_t own =
-        op.split == Split::kTokens ? op.parameters : DivideUp(op.parameters, tensor);
-    if (op.experts > 0) {
-      parameters.expert += DivideUp(own, expert);
-    } else {
-      parameters.dense += own;
-    }
+    if (!op.nonzeros) return;
+    const int64_t rows =
+        op.split == Split::kColumn ? DivideUp(op.out_features, tensor) : op.out_features;
+    indices += MatricesOf(op, expert) * (OperatorEntries(op, tensor) + rows + 1);
   });
-  return parameters;
+  return Bytes(kIndexBytes * indices);
 }
 
 std::vector<int64_t> ShardTensors(const LayerKind& layer, int tensor) {
-  std::vector<int64_t> sizes;
-  const auto add = [&](const Operator& op, int64_t elements) {
-    if (elements <= 0) return;
-    sizes.push_back(op.split == Split::kTokens ? elements : DivideUp(elements, tensor));
-  };
-  ForEachOperator(layer, [&](const Operator& op) {
-    if (op.experts > 0) return;
-    const bool is_norm = op.kind == OperatorKind::kNorm;
-    const int64_t first =
-        std::min(op.parameters, is_norm ? op.in_features : op.in_features * op.out_features);
-    // Tables and profiles are one tensor.
-    const bool has_rest = is_norm || op.kind == OperatorKind::kLinear;
-    add(op, has_rest ? first : op.parameters);
-    if (has_rest) add(op, op.parameters - first);
-  });
-  return sizes;
+  return TensorSizes(layer, tensor, [](const Operator&) { return true; });
+}
+
+std::vector<int64_t> ShardTrainedTensors(const LayerKind& layer, int tensor) {
+  return TensorSizes(layer, tensor, [&](const Operator& op) { return layer.Trains(op); });
 }
 
 FlopCount RecomputedFlops(const LayerKind& layer, const ShardSpec& spec) {

@@ -43,8 +43,8 @@ struct ShardSpec {
   Fabric context_fabric;
   Fabric expert_fabric;
   ExpertExchange expert_exchange = {};
-  // With ExpertSends::kOncePerNode: the ranks of the expert group in one node, and one rank of
-  // every node.
+  // ExpertSends::kOncePerNode sends among the ranks of the expert group in one node, and among one
+  // rank of every node.
   Fabric expert_node_fabric, expert_rail_fabric;
   bool multiplies_experts_apart = false;
   // Rows of the fullest expert over the mean; 1 if routing is even.
@@ -58,10 +58,22 @@ struct ShardSpec {
   int64_t Rows(int64_t positions = 0) const {
     return DivideUp(micro_batch * (positions > 0 ? positions : sequence), context);
   }
-  // Rows of norms and residuals, which sequence parallelism divides further.
-  int64_t SplitRows(int64_t positions = 0) const {
-    return sequence_parallel ? DivideUp(Rows(positions), tensor) : Rows(positions);
+  // The same for the rows that the operator computes (Operator::row_share): all, and those of norms
+  // and residuals, which sequence parallelism divides further.
+  int64_t RowsOf(const Operator& op) const { return RowsOf(op.positions, op.row_share); }
+  int64_t SplitRowsOf(const Operator& op) const { return SplitRowsOf(op.positions, op.row_share); }
+  // The rows that a layer hands on.
+  int64_t BoundaryRowsOf(const LayerKind& layer) const {
+    return SplitRowsOf(layer.boundary_positions, layer.boundary_share);
   }
+  // Attention: rows of keys of a sample, and how many of them each query reads.
+  int64_t KeysOf(const Operator& op) const {
+    return op.keys > 0 ? op.keys
+                       : ShareUp(op.row_share, op.positions > 0 ? op.positions : sequence);
+  }
+  int64_t ReadKeysOf(const Operator& op) const { return ShareUp(op.score_density, KeysOf(op)); }
+  // Rows of the fullest rank of an expert group over the mean.
+  double ExpertImbalanceOf(const Operator& op) const;
   // The format of activations, and of GEMMs between them, and the bytes of an element.
   DType ActivationType() const { return WorkingType(precision); }
   int ElementBytes() const { return ElementBits(ActivationType()) / 8; }
@@ -70,6 +82,15 @@ struct ShardSpec {
     return Bytes(std::llround(elementwise_traffic * static_cast<double>(bytes)));
   }
   friend bool operator==(const ShardSpec&, const ShardSpec&) = default;
+
+ private:
+  int64_t RowsOf(int64_t positions, double share) const {
+    return DivideUp(micro_batch * ShareUp(share, positions > 0 ? positions : sequence), context);
+  }
+  int64_t SplitRowsOf(int64_t positions, double share) const {
+    const int64_t rows = RowsOf(positions, share);
+    return sequence_parallel ? DivideUp(rows, tensor) : rows;
+  }
 };
 
 // An op and its StepFlags: a collective that is hidden behind a weight-gradient GEMM overlaps the
@@ -81,12 +102,13 @@ struct Step {
 };
 using Steps = std::vector<Step>;
 
-// The passes of one layer. `backward` repeats what Recompute::kSelective and kOperators do not
-// keep, and the operators of RecomputedParts; a layer that is recomputed as a whole runs `forward`
-// again before it. Input gradients come before weight gradients, operator by operator; gradients
-// that a frozen layer does not need (GradientsOf) are left out. The head has GEMMs of at least 16
-// bits: recipes of fewer leave it out (in Megatron-core it is no layer of Transformer Engine;
-// torchtitan filters `output`).
+// The passes of one layer. Nothing runs forward in a layer whose output is cached. `backward`
+// repeats what Recompute::kSelective and kOperators do not keep, and the operators of
+// RecomputedParts; a layer that is recomputed as a whole runs `forward` again before it. Input
+// gradients come before weight gradients, operator by operator; gradients that a frozen layer does
+// not need (GradientsOf) are left out. The head has GEMMs of at least 16 bits: recipes of fewer
+// leave it out (in Megatron-core it is no layer of Transformer Engine; torchtitan filters
+// `output`).
 struct LayerSteps {
   Steps forward;
   Steps backward;
@@ -125,13 +147,26 @@ struct ParameterCount {
   }
 };
 
-// Includes tied parameters. Split tensors are padded to a multiple of the degree that splits them.
+// Return all parameters, and those that are trained, with tied ones. Split tensors are padded to a
+// multiple of the degree that splits them, entries of sparse ones to kEntriesTogether.
 ParameterCount ShardParameters(const LayerKind& layer, int tensor, int expert);
+ParameterCount ShardTrained(const LayerKind& layer, int tensor, int expert);
 
-// Returns the number of elements of each dense parameter tensor on one rank, in the order of use: a
-// matrix and its bias are two, as are the weights and biases of a norm. They add up to
-// ShardParameters().dense but for padding.
+// The parameters of an operator on one rank, of all its experts there.
+int64_t OperatorParameters(const Operator& op, int tensor, int expert);
+
+// The entries of one of its matrices on one rank. Precondition: it is stored sparse.
+int64_t OperatorEntries(const Operator& op, int tensor);
+
+// Returns the bytes that say where the entries of sparse matrices are, on one rank: 4 for the
+// column of each, and 4 for the beginning and the end of the rows.
+Bytes ShardIndices(const LayerKind& layer, int tensor, int expert);
+
+// Return the number of elements of each dense parameter tensor on one rank, of all or of those that
+// are trained, in the order of use: a matrix and its bias are two, as are the weights and biases of
+// a norm. They add up to `dense` of the counts above but for padding.
 std::vector<int64_t> ShardTensors(const LayerKind& layer, int tensor);
+std::vector<int64_t> ShardTrainedTensors(const LayerKind& layer, int tensor);
 
 // Returns what each device hands from a layer to the next one on another stage: its rows, divided
 // if sequence parallelism divides them.

@@ -1,6 +1,7 @@
 #include "sim/shard/stage_order.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -186,42 +187,58 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
   return spec;
 }
 
-std::vector<ParameterCount> KindParameters(const Plan& plan, const Workload& workload, int stage) {
-  const Stage& s = plan.stages[stage];
-  const auto of = [&](const LayerKind& kind) {
-    return ShardParameters(kind, s.tensor_parallel, s.expert_parallel);
-  };
+namespace {
+
+// What count(layer) says of one layer of each kind, without the parts of a split vocabulary.
+template <typename Count>
+std::vector<ParameterCount> CountKinds(const Plan& plan, const Workload& workload, Count count) {
   std::vector<ParameterCount> of_kind;
   for (const LayerKind& kind : workload.kinds) {
-    of_kind.push_back(plan.SplitsVocabulary() ? of(WithoutVocabulary(kind)) : of(kind));
+    of_kind.push_back(count(plan.SplitsVocabulary() ? WithoutVocabulary(kind) : kind));
   }
   return of_kind;
 }
 
+}  // namespace
+
+std::vector<ParameterCount> KindParameters(const Plan& plan, const Workload& workload, int stage) {
+  const Stage& s = plan.stages[stage];
+  return CountKinds(plan, workload, [&](const LayerKind& kind) {
+    return ShardParameters(kind, s.tensor_parallel, s.expert_parallel);
+  });
+}
+
+std::vector<ParameterCount> TrainedKindParameters(const Plan& plan, const Workload& workload,
+                                                  int stage) {
+  const Stage& s = plan.stages[stage];
+  return CountKinds(plan, workload, [&](const LayerKind& kind) {
+    return ShardTrained(kind, s.tensor_parallel, s.expert_parallel);
+  });
+}
+
 namespace {
 
-// The parameters of those layers of a stage for whose kind `counts` holds, by chunk.
-template <typename Counts>
+// Sums the parameters of the layers of a stage by chunk; `of_kind` are those of a layer by its
+// kind, and is_counted(kind) says whether its tied ones are among them.
+template <typename IsCounted>
 std::vector<ParameterCount> SumParameters(const Plan& plan, const Workload& workload, int stage,
-                                          Counts counts) {
+                                          std::vector<ParameterCount> of_kind,
+                                          IsCounted is_counted) {
   const Stage& s = plan.stages[stage];
   std::vector<ParameterCount> parameters;
   const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
                                            [](const LayerRange& c) { return c.first == 0; });
-  std::vector<ParameterCount> of_kind = KindParameters(plan, workload, stage);
-  for (size_t kind = 0; kind < of_kind.size(); ++kind) {
-    if (!counts(workload.kinds[kind])) {
-      of_kind[kind] = {};
-      continue;
-    }
-    // On the rank of the embedding, whatever is tied to it is the same tensor.
-    if (!holds_embedding || plan.SplitsVocabulary()) continue;
-    of_kind[kind].dense -= DivideUp(workload.kinds[kind].tied_parameters, s.tensor_parallel);
-  }
+  // On one rank, all that is tied to the embedding is one tensor. Tied layers hold its beginning.
+  int64_t held = holds_embedding ? std::numeric_limits<int64_t>::max() : 0;
   for (const LayerRange& range : s.chunks) {
     ParameterCount sum;
     for (int l = range.first; l < range.first + range.count; ++l) {
+      const LayerKind& kind = workload.layer(l);
       sum += of_kind[workload.layers[l]];
+      if (plan.SplitsVocabulary() || !is_counted(kind)) continue;
+      const int64_t tied = DivideUp(kind.tied_parameters, s.tensor_parallel);
+      sum.dense -= std::min(tied, held);
+      held = std::max(tied, held);
     }
     parameters.push_back(sum);
   }
@@ -240,13 +257,29 @@ std::vector<ParameterCount> SumParameters(const Plan& plan, const Workload& work
 }  // namespace
 
 std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
-  return SumParameters(plan, workload, stage, [](const LayerKind&) { return true; });
+  return SumParameters(plan, workload, stage, KindParameters(plan, workload, stage),
+                       [](const LayerKind&) { return true; });
 }
 
 std::vector<ParameterCount> TrainedChunkParameters(const Plan& plan, const Workload& workload,
                                                    int stage) {
-  return SumParameters(plan, workload, stage,
-                       [](const LayerKind& kind) { return !kind.is_frozen; });
+  return SumParameters(plan, workload, stage, TrainedKindParameters(plan, workload, stage),
+                       [](const LayerKind& kind) { return kind.TrainsTied(); });
+}
+
+Bytes StageIndices(const Plan& plan, const Workload& workload, int stage) {
+  const Stage& s = plan.stages[stage];
+  std::vector<Bytes> of_kind;
+  for (const LayerKind& kind : workload.kinds) {
+    of_kind.push_back(ShardIndices(kind, s.tensor_parallel, s.expert_parallel));
+  }
+  Bytes sum;
+  for (const LayerRange& range : s.chunks) {
+    for (int l = range.first; l < range.first + range.count; ++l) {
+      sum += of_kind[workload.layers[l]];
+    }
+  }
+  return sum;
 }
 
 }  // namespace stagecraft

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "costmodel/units.h"
 #include "sim/cluster/cluster.h"
 #include "sim/pipeline/make_pass_orders.h"
 #include "sim/pipeline/pass_order.h"
@@ -34,14 +35,20 @@ ShardSpec StageShard(const Plan& plan, const Workload& workload, const Cluster& 
 // stage.
 std::vector<int> ReplicaDevices(const Stage& stage, int tensor);
 
-// Returns the parameters that one rank of a stage would hold of a layer, by its kind. Layers of the
-// first stage that are tied to the embedding count as if they were not.
+// Return the parameters that one rank of a stage would hold of a layer, by its kind: all, or those
+// that are trained. Layers of the first stage that are tied to the embedding count as if they were
+// not.
 std::vector<ParameterCount> KindParameters(const Plan& plan, const Workload& workload, int stage);
+std::vector<ParameterCount> TrainedKindParameters(const Plan& plan, const Workload& workload,
+                                                  int stage);
 
 // Return the parameters of a stage on one of its ranks, by chunk, with those of its parts of a
-// split vocabulary: all, or those of layers that are not frozen.
+// split vocabulary: all, or those that are trained.
 std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage);
 std::vector<ParameterCount> TrainedChunkParameters(const Plan& plan, const Workload& workload,
                                                    int stage);
+
+// Returns the ShardIndices() of all layers of a stage. ZeRO does not divide them.
+Bytes StageIndices(const Plan& plan, const Workload& workload, int stage);
 
 }  // namespace stagecraft

@@ -26,7 +26,7 @@ const LayerKind& LayerOf(const Workload& workload, VocabularyPart part) {
 Step ScaleStep(const LayerKind& output, const ShardSpec& spec) {
   const Operator& logits = output.operators[0];
   const int64_t elements = DivideUp(logits.out_features, spec.tensor) + logits.in_features;
-  const int64_t bytes = 2 * spec.Rows(logits.positions) * elements * spec.ElementBytes();
+  const int64_t bytes = 2 * spec.RowsOf(logits) * elements * spec.ElementBytes();
   return {Op::Elementwise(spec.Moved(bytes), /*kernels=*/2), kWeightGradient};
 }
 
@@ -64,9 +64,12 @@ std::vector<Op> ExchangeOps(const Workload& workload, VocabularyExchangeKind kin
       return {Op::Collective(OpKind::kAllReduce, embedded(), fabric)};
     case VocabularyExchangeKind::kHidden:
       return {Op::Collective(OpKind::kBroadcast, hidden(), fabric)};
-    case VocabularyExchangeKind::kStatistics:
-      return std::vector(kStatistics, Op::Collective(OpKind::kAllReduce,
-                                                     Bytes(kStatisticBytes * spec.Rows()), fabric));
+    case VocabularyExchangeKind::kStatistics: {
+      const LayerKind& output = LayerOf(workload, VocabularyPart::kOutput);
+      const int64_t rows = spec.RowsOf(output.operators[output.operators.size() - 1]);
+      return std::vector(kStatistics,
+                         Op::Collective(OpKind::kAllReduce, Bytes(kStatisticBytes * rows), fabric));
+    }
     case VocabularyExchangeKind::kInputGradient:
       return {Op::Collective(OpKind::kAllReduce, hidden(), fabric)};
     case VocabularyExchangeKind::kEmbeddingGradient:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/engine/sparse_products.h"
 #include "sim/lowering/lowering.h"
 #include "sim/step/plan_pass_orders.h"
 #include "sim/step/work_counter.h"
@@ -14,7 +15,9 @@ void SimulateTime(const Workload& workload, const Cluster& cluster, const CostMo
                   const SimulationOptions& options, LoweringMemory& memory, SimulatedStep& step) {
   const Plan& plan = step.plan;
   const bool unfold = options.unfold || options.network.fidelity == NetworkFidelity::kFlow;
-  step.schedule = Lower(plan, workload, cluster, {unfold, options.with_optimizer}, memory);
+  step.schedule = WithFasterProducts(
+      Lower(plan, workload, cluster, {unfold, options.with_optimizer, options.framework}, memory),
+      cluster, model);
   SimExecutor executor(cluster, model, options.network);
   step.timeline = executor.Execute(step.schedule);
   step.costs = executor.costs();
@@ -53,7 +56,7 @@ void Evaluation::SetMemory(std::vector<StageMemory> by_stage) {
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options) {
   SimulatedStep step;
-  step.plan = WithPassOrders(plan, workload, cluster, model);
+  step.plan = WithPassOrders(plan, workload, cluster.WithSlowParts({}), model, options.framework);
   LoweringMemory memory(workload, cluster);
   SimulateTime(workload, cluster, model, options, memory, step);
   WorkCounter(workload, cluster).Count(step.plan, step.evaluation);

@@ -75,7 +75,11 @@ struct SimulationOptions {
   FrameworkMemory framework = {};
 };
 
-// Lowers, simulates and sums up one step. Precondition: the plan has no FindErrors().
+// Lowers, simulates and sums up one step. If parts of the cluster are slow (SlowParts), the step is
+// what they make of the plan: passes whose order depends on costs are still ordered as for a
+// cluster at full speed. Throws LinkDownError if the plan needs a link at rate 0. Cost: grows with
+// the devices that differ, since replicas without slow parts are still simulated once.
+// Precondition: the plan has no FindErrors().
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options = {});
 

@@ -1,12 +1,13 @@
-// Exchanges of tokens between experts: what they send, and what hides them.
+// Tests what exchanges of tokens between experts send, and what hides them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "costmodel/check.h"
+#include "costmodel/error_of.h"
+#include "sim/engine/bound_costs.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/make_pass_orders.h"
 #include "sim/schedule/schedule.h"
@@ -17,7 +18,7 @@
 namespace stagecraft {
 namespace {
 
-// 16 experts in 4 groups, of which a token may use two.
+// There are 16 experts in 4 groups, of which a token may use two.
 Workload Mixture() {
   DecoderConfig config = SizedDecoder("mixtral", {.layers = 8,
                                                   .hidden = 256,
@@ -62,15 +63,15 @@ TEST(ExpertExchangeTest, EveryCopyGoesToItsExpert) {
   ASSERT_EQ(exchanges.size(), 2u);
   EXPECT_EQ(exchanges[0].op.bytes, Bytes(4 * 2 * kRow));
   EXPECT_EQ(exchanges[0], exchanges[1]);
-  // Half as many bytes, and a scale of 4 bytes for every 128, on the way there.
+  // On the way there, rows have half as many bytes, and a scale of 4 bytes for every 128.
   degrees.expert_exchange.dispatches_8_bits = true;
   exchanges = ExchangesOf(degrees, cluster);
   EXPECT_EQ(exchanges[0].op.bytes, Bytes(4 * (kRow + kRow / 128 * 4)));
   EXPECT_EQ(exchanges[1].op.bytes, Bytes(4 * 2 * kRow));
 }
 
-// Four nodes of two ranks, with one group of experts each: a token goes to two nodes, except if all
-// its four experts are among the same four of eight, which has the probability 2 / C(8, 4).
+// Each of four nodes has two ranks and one group of experts: a token goes to two nodes, except if
+// all its four experts are among the same four of eight, which has the probability 2 / C(8, 4).
 TEST(ExpertExchangeTest, OneCopyGoesToEveryNode) {
   PlanDegrees degrees = WithExperts(1, 8);
   degrees.expert_exchange.sends = ExpertSends::kOncePerNode;
@@ -98,7 +99,7 @@ TEST(ExpertExchangeTest, AGroupOnOneNodeSendsInsideItAlone) {
   const std::vector<Step> exchanges = ExchangesOf(degrees, MakeCluster(1, 8));
   ASSERT_EQ(exchanges.size(), 2u);
   EXPECT_EQ(exchanges[0].op.fabric.ranks, 8);
-  // One rank in every node: nothing is passed on.
+  // Nothing is passed on if every node has one rank.
   const std::vector<Step> apart = ExchangesOf(degrees, MakeCluster(8, 1));
   ASSERT_EQ(apart.size(), 2u);
   EXPECT_EQ(apart[0].op.fabric.nodes, 8);
@@ -236,17 +237,78 @@ TEST(ExpertOverlapTest, FewMicroBatchesArePairedWithoutADeadlock) {
   }
 }
 
-TEST(ExpertOverlapTest, OtherSchedulesDoNotPair) {
+// Only exchanges between experts are tasks of their own; a pair waits for collectives of tensor
+// parallelism.
+TEST(ExpertOverlapTest, PairsWaitForAllOtherCollectives) {
   const Workload workload = Mixture();
-  PlanDegrees degrees = WithExperts(2, 8);
+  const Cluster cluster = MakeCluster(4, 4);
+  PlanDegrees degrees = WithExperts(2, 4);
+  degrees.tensor = 2;
   degrees.schedule_options.pairs_passes = true;
-  degrees.schedule = PipelineSchedule::kGpipe;
-  try {
-    MakePlan(degrees, workload, MakeCluster(8, 2));
-    FAIL();
-  } catch (const InputError& error) {
-    EXPECT_NE(std::string(error.what()).find("pairs_passes: not with gpipe"), std::string::npos)
-        << error.what();
+  const Schedule schedule = Lower(MakePlan(degrees, workload, cluster), workload, cluster, {});
+  const BoundCosts costs = BindCosts(schedule, cluster, PlainModel());
+  const auto forward_times = [&](LaneKind kind) {
+    std::set<Duration> times;
+    for (int lane = 0; lane < schedule.lane_count(); ++lane) {
+      if (schedule.lane_infos()[lane].kind != kind) continue;
+      for (const TaskId task : schedule.order(Lane(lane))) {
+        const Tag& tag = schedule.tag(task);
+        const bool is_backward = IsBackward(schedule.tag(task - 1).phase);
+        const bool is_forward =
+            kind == LaneKind::kCompute ? tag.phase == Phase::kForward : is_backward;
+        if (is_forward && tag.stage == 0) times.insert(costs.TaskTimes(schedule, task).device);
+      }
+    }
+    return times;
+  };
+  // The forwards of the first stage alone, those in pairs, and the exchanges of the latter, which
+  // come behind the backward of the pair.
+  const std::set<Duration> passes = forward_times(LaneKind::kCompute);
+  const std::set<Duration> exchanges = forward_times(LaneKind::kExpert);
+  ASSERT_EQ(passes.size(), 2u);
+  ASSERT_EQ(exchanges.size(), 1u);
+  EXPECT_EQ(*passes.begin() + *exchanges.begin(), *passes.rbegin());
+}
+
+TEST(ExpertOverlapTest, ActivationsLeaveAndComeBackBesidePairs) {
+  for (const int stages : {1, 2, 4}) {
+    const Cluster cluster = MakeCluster(2 * stages, 2);
+    PlanDegrees degrees = WithExperts(stages, 4);
+    degrees.schedule_options.pairs_passes = true;
+    const Duration usual = StepTime(degrees, cluster);
+    degrees.offload.activations = 1;
+    degrees.offload.host_memory = Bytes(int64_t{1} << 40);
+    EXPECT_GE(StepTime(degrees, cluster), usual);
+  }
+}
+
+TEST(ExpertOverlapTest, PlansWhosePassesHideNothingAreRefused) {
+  const Workload workload = Mixture();
+  const struct {
+    void (*change)(PlanDegrees&);
+    const char* error;
+  } cases[] = {
+      {[](PlanDegrees& d) { d.schedule = PipelineSchedule::kGpipe; },
+       "pairs_passes: not with gpipe, want 1f1b, interleaved or listed passes"},
+      {[](PlanDegrees& d) { d.schedule = PipelineSchedule::kZeroBubbleH1; },
+       "pairs_passes: not with zb-h1, want 1f1b, interleaved or listed passes"},
+      {[](PlanDegrees& d) { d.schedule_options.vocabulary = VocabularyPlacement::kVocab1; },
+       "pairs_passes: wants the vocabulary in the first and the last stage"},
+      {[](PlanDegrees& d) { d.expert = 1; },
+       "pairs_passes: wants a stage with expert_parallel above 1, without which passes exchange no "
+       "tokens"},
+      {[](PlanDegrees& d) { d.forward_only = true; },
+       "pairs_passes: not with forward_only, where no backward runs"},
+      {[](PlanDegrees& d) { d.zero = 2; },
+       "pairs_passes: with zero 2, which divides passes, want 0 or 1"},
+      {[](PlanDegrees& d) { d.schedule_options.warmup = WarmupPolicy::kB; },
+       "pairs_passes: with warmup B, want A, since pairs need their own warm-up"},
+  };
+  for (const auto& [change, want] : cases) {
+    PlanDegrees degrees = WithExperts(2, 8);
+    degrees.schedule_options.pairs_passes = true;
+    change(degrees);
+    EXPECT_EQ(ErrorOf([&] { MakePlan(degrees, workload, MakeCluster(8, 2)); }), want);
   }
 }
 

@@ -6,8 +6,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "costmodel/random.h"
+#include "sim/cluster/slow_parts.h"
 #include "sim/cluster/test_nodes.h"
 #include "sim/lowering/lowering.h"
 #include "sim/step/plan_pass_orders.h"
@@ -75,6 +78,50 @@ TEST(FoldingTest, FoldingChangesNoTimeOnUnlikeGpus) {
                              {MakeNode(MakeDevice("slow", 50e12), 4), 2}});
   });
   EXPECT_GT(counts.folded, 20);
+}
+
+// Makes up to `most` devices and links slow.
+Cluster WithRandomSlowParts(Random& random, const Cluster& cluster, int most_devices,
+                            int most_links) {
+  const auto draw = [&](int most, int count) {
+    std::map<int, double> rates;
+    for (int64_t left = random.Integer(0, most); left > 0; --left) {
+      const int part = static_cast<int>(random.Integer(0, count - 1));
+      rates[part] = 0.1 * static_cast<double>(random.Integer(1, 9));
+    }
+    return std::vector<std::pair<int, double>>(rates.begin(), rates.end());
+  };
+  SlowParts parts;
+  parts.devices = draw(most_devices, cluster.device_count());
+  parts.links = draw(most_links, cluster.link_count());
+  return cluster.WithSlowParts(std::move(parts));
+}
+
+TEST(FoldingTest, FoldingChangesNoTimeWithSlowDevices) {
+  const Cluster cluster("switched", {{WithGpu(Switched()), 3}});
+  const Counts counts = ExpectFoldingChangesNothing(
+      [&](Random& random) { return WithRandomSlowParts(random, cluster, 3, 0); });
+  EXPECT_GT(counts.folded, 100);
+}
+
+TEST(FoldingTest, FoldingChangesNoTimeWithSlowLinks) {
+  const Cluster cluster("switched", {{WithGpu(Switched()), 3}});
+  const Counts counts = ExpectFoldingChangesNothing(
+      [&](Random& random) { return WithRandomSlowParts(random, cluster, 2, 6); });
+  EXPECT_GT(counts.folded, 50);
+}
+
+TEST(FoldingTest, FoldingChangesNoTimeWithSlowPartsBelowPcieSwitches) {
+  ExpectFoldingChangesNothing([](Random& random) {
+    return WithRandomSlowParts(random, RenumberedTree(random).first, 2, 3);
+  });
+}
+
+TEST(FoldingTest, FoldingChangesNoTimeOfExpertsWithSlowParts) {
+  const Cluster cluster("switched", {{WithGpu(Switched()), 2}});
+  ExpectFoldingChangesNothing(
+      [&](Random& random) { return WithRandomSlowParts(random, cluster, 2, 4); },
+      MakeMixtureOfExperts(10));
 }
 
 void ExpectEveryDivisionOfExperts(Counts counts) {

@@ -19,7 +19,7 @@ double ShareOf(const Workload& workload, int64_t sequence, Counts counts) {
   for (const LayerKind& kind : workload.kinds) {
     const std::vector<OperatorGradients> gradients = GradientsOf(kind);
     double flops = 0;
-    for (size_t v = 0; v < gradients.size(); ++v) {
+    for (size_t v = 0; v < gradients.size() && !kind.is_cached; ++v) {
       const Operator& op = kind.operators[v];
       if (counts(kind, op)) flops += TrainingFlopsPerToken(op, gradients[v], sequence);
     }

@@ -90,7 +90,7 @@ PassMemory MemoryOf(const ChunkTensors& chunk) {
 }  // namespace
 
 PassOrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const Cluster& cluster,
-                              const CostModel& model) {
+                              const CostModel& model, const FrameworkMemory& framework) {
   const Plan probe = ProbeOf(plan);
   const ChunkMap map = MapOf(probe);
   const Schedule schedule =
@@ -110,7 +110,7 @@ PassOrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const 
     }
   }
   CheckSum(plan, inputs.costs, cluster);
-  RankTensorsMaker maker(workload, cluster, {});
+  RankTensorsMaker maker(workload, cluster, framework);
   for (int stage = 0; stage < map.stages(); ++stage) {
     inputs.memory.emplace_back();
     for (const auto& chunk : maker.Make(plan, stage, 0).chunks) {
@@ -121,9 +121,9 @@ PassOrderInputs MeasurePasses(const Plan& plan, const Workload& workload, const 
 }
 
 Plan WithPassOrders(Plan plan, const Workload& workload, const Cluster& cluster,
-                    const CostModel& model) {
+                    const CostModel& model, const FrameworkMemory& framework) {
   if (!NeedsCosts(plan.schedule) || !plan.orders.empty()) return plan;
-  const PassOrderInputs inputs = MeasurePasses(plan, workload, cluster, model);
+  const PassOrderInputs inputs = MeasurePasses(plan, workload, cluster, model, framework);
   plan.orders = MakePipelineSchedules(plan, 0, &inputs);
   return plan;
 }

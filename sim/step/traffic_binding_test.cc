@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <string>
@@ -19,7 +20,9 @@
 #include "sim/cluster/cube_mesh.h"
 #include "sim/cluster/test_nodes.h"
 #include "sim/engine/bound_costs.h"
+#include "sim/engine/sim_executor.h"
 #include "sim/lowering/lowering.h"
+#include "sim/network/flow_network.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/schedule.h"
 #include "sim/testing/lowering_testing.h"
@@ -48,6 +51,31 @@ bool IsBound(const DeviceGroups& groups, const GradientSync& sync = {},
   const PlainModel model;
   const BoundCosts costs = BindCosts(schedule, cluster, model);
   return BindTraffic(schedule, cluster, costs)->Has(task);
+}
+
+// A reduction of three ops, each of which takes as long alone, over interfaces of two nodes.
+TEST(TrafficBindingTest, AllOpsOfATaskAreSentOneAfterAnother) {
+  const Cluster cluster = ParseCluster("aws-p3.16xlarge:2");
+  const std::vector<int> group{0, 8};
+  const auto run = [&](int count, LinkUse* use) {
+    Op op = Op::Collective(OpKind::kAllReduce, Bytes(1'000'000), cluster.DescribeGroup(group));
+    Schedule::Builder builder;
+    const Lane lane = builder.AddLane({builder.AddRank({.device = 0}), LaneKind::kData});
+    const std::vector<OpId> ops(static_cast<size_t>(count), builder.AddOp(op));
+    Tag tag;
+    tag.phase = Phase::kGradReduce;
+    const TaskId task = builder.Add({&lane, 1}, {}, builder.AddOpSequence(ops), tag);
+    builder.SetCommunicator(task, builder.AddCommunicator({group}));
+    const PlainModel model;
+    SimExecutor executor(cluster, model, {.fidelity = NetworkFidelity::kFlow});
+    const Duration time = executor.Execute(builder.Build()).makespan();
+    for (const LinkUse& link : executor.link_use()) use->bytes = std::max(use->bytes, link.bytes);
+    return time;
+  };
+  LinkUse one, three;
+  EXPECT_EQ(3 * run(1, &one), run(3, &three));
+  EXPECT_GT(one.bytes, 0);
+  EXPECT_DOUBLE_EQ(three.bytes, 3 * one.bytes);
 }
 
 TEST(TrafficBindingTest, OnlyGroupsOverDirectLinksSendNothing) {

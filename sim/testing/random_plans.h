@@ -96,9 +96,10 @@ inline void DrawExchanges(Random& random, PlanDegrees& degrees) {
   if (draw(1) == 0) degrees.expert_exchange.sends = ExpertSends::kOncePerNode;
   degrees.expert_exchange.dispatches_8_bits = draw(1) == 0;
   degrees.framework.multiplies_experts_apart = draw(3) == 0;
-  const bool is_split = IsSplit(degrees.schedule_options.vocabulary);
-  degrees.schedule_options.pairs_passes =
-      Reads(degrees.schedule, kReadsPairing) && !is_split && draw(1) == 0;
+  const bool can_pair = Reads(degrees.schedule, kReadsPairing) && degrees.expert > 1 &&
+                        !IsSplit(degrees.schedule_options.vocabulary) && degrees.zero < 2 &&
+                        !degrees.forward_only;
+  degrees.schedule_options.pairs_passes = draw(1) == 0 && can_pair;
   degrees.recomputed_parts = {draw(3) == 0, draw(3) == 0, draw(3) == 0};
 }
 

@@ -39,7 +39,7 @@ double ExpectedPlaces(const Operator& op, int places) {
   const int64_t of_group = op.experts / groups;
   const int64_t of_place = std::max(1, op.experts / places);
   const int64_t offered = of_group * offered_groups;
-  // The groups that have experts on a place.
+  // This many groups have experts on a place.
   const int64_t of_its_own = std::max<int64_t>(1, groups / places);
   double hit = 0;
   for (int64_t j = 1; j <= std::min(of_its_own, offered_groups); ++j) {

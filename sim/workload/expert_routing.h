@@ -1,4 +1,4 @@
-// How far the rows of tokens spread over nodes and ranks that share the experts.
+// Says how far the rows of tokens spread over nodes and ranks that share the experts.
 #pragma once
 
 #include "sim/workload/workload.h"

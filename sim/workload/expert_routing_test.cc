@@ -44,7 +44,8 @@ double Counted(const Operator& op, int places) {
   return static_cast<double>(sum) / static_cast<double>(choices);
 }
 
-// Two of four experts, two on each node: both lie on one node in one third of the cases.
+// A token has two of four experts, two on each node: both lie on one node in one third of the
+// cases.
 TEST(ExpertRoutingTest, TwoExpertsOnTwoNodes) {
   EXPECT_NEAR(ExpectedPlaces(Router(4, 2), 2), 5.0 / 3, 1e-12);
   EXPECT_DOUBLE_EQ(ExpectedPlaces(Router(4, 2), 1), 1);
@@ -66,7 +67,7 @@ TEST(ExpertRoutingTest, AgreesWithCountingAllChoices) {
   }
 }
 
-// DeepSeek-V3: at most 4 of 8 nodes for 8 of 256 experts.
+// A token of DeepSeek-V3 goes to at most 4 of 8 nodes, for 8 of 256 experts.
 TEST(ExpertRoutingTest, NodeLimitedRoutingSendsToFewerNodes) {
   const double limited = ExpectedPlaces(Router(256, 8, 8, 4), 8);
   EXPECT_NEAR(limited, 3.63, 0.01);

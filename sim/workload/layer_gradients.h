@@ -1,10 +1,8 @@
 // Which gradients the backward of a layer computes, if some layers of a network are frozen: frozen
-// parameters are not trained, and a backward ends at the first layer that is.
+// parameters are not trained, and a backward ends at the first layer that has trained ones.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "sim/workload/workload.h"
@@ -28,18 +26,5 @@ std::vector<OperatorGradients> GradientsOf(const LayerKind& layer);
 double ForwardFlopsPerToken(const Operator& op, int64_t sequence);
 double TrainingFlopsPerToken(const Operator& op, const OperatorGradients& gradients,
                              int64_t sequence);
-
-// Freezes these layers of a workload; `is_frozen` is by layer, and layers that are frozen already
-// stay so. Layers of one kind whose backwards differ become kinds of their own. Throws InputError,
-// which begins with `key`, if no layer would be trained, if the two places of a tied tensor would
-// differ, or if the workload is a profile, which does not divide the time of backwards.
-void FreezeLayers(const std::string& key, std::vector<bool> is_frozen, Workload& workload);
-
-// Returns the names of parts of a network, for FindPart(): roles ("embedding", "blocks", "head"),
-// and kinds of layers without the number that tells them apart ("down" for "down" and "down_2").
-std::vector<std::string> PartNames(const Workload& workload);
-
-// Returns the layers of the part of that name, ascending; none if there is no such part.
-std::vector<int> FindPart(const Workload& workload, const std::string& name);
 
 }  // namespace stagecraft

@@ -11,6 +11,7 @@ namespace {
 // Forward FLOPs of the GEMMs of one layer, per token of the sequence.
 double LayerForwardFlops(const LayerKind& kind, int64_t sequence) {
   double flops = 0;
+  if (kind.is_cached) return flops;
   for (const Operator& op : kind.operators) flops += ForwardFlopsPerToken(op, sequence);
   return flops;
 }
@@ -19,10 +20,16 @@ double LayerForwardFlops(const LayerKind& kind, int64_t sequence) {
 double LayerTrainingFlops(const LayerKind& kind, int64_t sequence) {
   const std::vector<OperatorGradients> gradients = GradientsOf(kind);
   double flops = 0;
+  if (kind.is_cached) return flops;
   for (size_t v = 0; v < gradients.size(); ++v) {
     flops += TrainingFlopsPerToken(kind.operators[v], gradients[v], sequence);
   }
   return flops;
+}
+
+bool HasFrozenPart(const LayerKind& kind) {
+  return kind.is_frozen || std::any_of(kind.operators.begin(), kind.operators.end(),
+                                       [](const Operator& op) { return op.is_frozen; });
 }
 
 void InsertSorted(std::vector<size_t>& sorted, size_t value) {
@@ -63,12 +70,22 @@ bool Workload::is_profile() const {
 }
 
 bool Workload::has_frozen_layers() const {
-  return std::any_of(layers.begin(), layers.end(), [&](int kind) { return kinds[kind].is_frozen; });
+  std::vector<bool> is_frozen;  // by kind
+  for (const LayerKind& kind : kinds) is_frozen.push_back(HasFrozenPart(kind));
+  return std::any_of(layers.begin(), layers.end(), [&](int kind) { return is_frozen[kind]; });
 }
+
+bool LayerKind::TrainsTied() const { return tied_parameters > 0 && !HasFrozenPart(*this); }
 
 int64_t LayerKind::Parameters() const {
   int64_t total = -tied_parameters;
   for (const Operator& op : operators) total += op.parameters;
+  return total;
+}
+
+int64_t LayerKind::TrainedParameters() const {
+  int64_t total = TrainsTied() ? -tied_parameters : 0;
+  for (const Operator& op : operators) total += Trains(op) ? op.parameters : 0;
   return total;
 }
 
@@ -87,10 +104,10 @@ int64_t Workload::Parameters() const {
 }
 
 int64_t Workload::TrainedParameters() const {
+  std::vector<int64_t> of_kind;
+  for (const LayerKind& kind : kinds) of_kind.push_back(kind.TrainedParameters());
   int64_t total = 0;
-  for (const int kind : layers) {
-    if (!kinds[kind].is_frozen) total += kinds[kind].Parameters();
-  }
+  for (const int kind : layers) total += of_kind[kind];
   return total;
 }
 

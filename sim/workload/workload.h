@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,8 @@ enum class Split {
             // is a partial sum, so every rank writes all of it
 };
 
-// Parts of a block that a framework can compute again in the backward by themselves, since they are
-// cheap for what their outputs take.
+// Names parts of a block that a framework can compute again in the backward by themselves, since
+// they are cheap for what their outputs take.
 enum class BlockPart {
   kNone,
   kNorm,
@@ -101,6 +102,17 @@ struct Operator {
   Duration forward_time = {};  // kProfiled only, per row
   Duration backward_time = {};
   std::vector<SavedTensor> saved = {};
+
+  // What the state of its layer makes of it (ApplyLayerStates).
+  double row_share = 1;      // of its rows that it computes, in [0, 1]
+  double score_density = 1;  // attention: of the scores that it computes, in [0, 1]
+  // Linear: how many entries each of its matrices has, if these alone are stored; `parameters`
+  // counts them and no others.
+  std::optional<int64_t> nonzeros = {};
+  bool is_frozen = false;  // its parameters are not trained, although others of its layer are
+  // GEMMs of experts, dispatch and combine: the rows that each expert gets, as shares of all;
+  // empty: as the plan says.
+  std::vector<double> expert_rows = {};
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
@@ -150,14 +162,20 @@ struct LayerKind {
   // Parameters of this kind that belong to another layer (tied head): present on this layer's rank
   // and in its operators, but one tensor of the network.
   int64_t tied_parameters = 0;
-  // FreezeLayers() sets these. Whether its parameters are not trained, and whether its backward
+  // ApplyLayerStates() sets these. Whether its parameters are not trained, and whether its backward
   // returns a gradient to the layer before it, because some layer before it is trained, or none is
   // frozen.
   bool is_frozen = false;
   bool returns_gradient = true;
+  bool is_cached = false;     // what it would hand on is known, so that its forward does not run
+  double boundary_share = 1;  // of its rows that it hands on, in [0, 1]
 
   bool has_backward() const { return !is_frozen || returns_gradient; }
-  int64_t Parameters() const;  // without the tied ones
+  bool Trains(const Operator& op) const { return !is_frozen && !op.is_frozen; }
+  bool TrainsTied() const;  // whether its tied parameters are trained
+  // Without the tied ones: all, and those that are trained.
+  int64_t Parameters() const;
+  int64_t TrainedParameters() const;
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
 };
 
@@ -186,7 +204,7 @@ struct Workload {
   // Whether it is a profile, whose times were measured in 32 bits on one GPU type. Nothing else is
   // known about its operators, so they cannot be divided.
   bool is_profile() const;
-  bool has_frozen_layers() const;
+  bool has_frozen_layers() const;  // or layers of which a part is frozen
   // The exact number of parameters, and of those that are trained; tied tensors count once.
   int64_t Parameters() const;
   int64_t TrainedParameters() const;
@@ -196,7 +214,8 @@ struct Workload {
   FlopCount ForwardFlopsPerToken(int64_t sequence) const;  // of all layers
   // FLOPs of one training step per token of the plan's sequence, without recomputation: three times
   // the forward FLOPs of every GEMM, less the gradients that frozen layers do not need, with causal
-  // attention as half the square; logits are counted, the embedding lookup is not.
+  // attention as half the square; logits are counted, the embedding lookup is not. Of what the
+  // states of layers leave out (Operator::row_share and below) nothing is counted.
   FlopCount TrainingFlopsPerToken(int64_t sequence) const;
   friend bool operator==(const Workload&, const Workload&) = default;
 };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
-#include "sim/workload/layer_gradients.h"
+#include "sim/workload/layer_state.h"
 #include "sim/workload/limits.h"
 
 namespace stagecraft {

@@ -61,7 +61,7 @@ void AddSchedule(int stages, WordSource& words) {
   if (Reads(schedule, kReadsGroups) && words.Chance(20)) words.Add("--order-group", stages);
   if (Reads(schedule, kReadsWarmup)) words.Maybe(20, "--warmup", {"a", "b", "c"});
   if (Reads(schedule, kReadsSlots)) words.Maybe(30, "--two-forwards-slot");
-  if (Reads(schedule, kReadsPairing)) words.Maybe(20, "--overlap-experts");
+  if (Reads(schedule, kReadsPairing)) words.Maybe(4, "--overlap-experts");
   if (Reads(schedule, kReadsWeightSync)) words.Maybe(30, "--vertical-sync");
   if (Reads(schedule, kReadsActivationLimit)) {
     words.Maybe(40, "--activation-limit", {"0", "0.3", "1", "2.5"});
@@ -103,6 +103,7 @@ int AddProblem(WordSource& words) {
     precision = cluster.precision;
   }
   words.Maybe(4, "--frozen", {"embedding", "0-1", "blocks", "1,head", "encoder", "0-99"});
+  if (words.Chance(4)) words.Add("--layer-state", words.File("layer_state"));
   words.Add("--global-batch", words.OneOf({"8", "16", "24", "32", "64", "48"}));
   words.Add("--seq", words.OneOf({"64", "128", "256", "512", "1024", "100"}));
   if (words.Chance(95)) {

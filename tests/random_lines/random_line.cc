@@ -19,6 +19,12 @@ void AddCostModel(WordSource& words) {
   if (words.Chance(2)) words.Add("--cost-model", words.File("cost_model"));
 }
 
+void AddSlowParts(WordSource& words) {
+  words.Maybe(8, "--slow",
+              {"node0=0.5", "node0/gpu0=0.8,node0/gpu1=0.25", "node0/gpu1 -> node0/nvswitch=0.3",
+               "node1=0.1,node0/nic0 -> fabric=0.5", "node0/gpu9=2"});
+}
+
 void AddSimulate(WordSource& words) {
   const int devices = AddProblem(words);
   AddPlan(devices, words);
@@ -29,6 +35,7 @@ void AddSimulate(WordSource& words) {
   words.Maybe(8, "--unfold");
   words.Maybe(8, "--trace", {"out/t.pftrace", "out/t.json", "absent/t.json", "out/t.txt"});
   words.Maybe(8, "--timeline", {"out/t.pb", "out/t.textproto"});
+  AddSlowParts(words);
   AddReportFlags(words);
 }
 
@@ -41,6 +48,7 @@ void AddExplain(WordSource& words) {
   AddPlan(devices, words);
   AddStep(words);
   AddCostModel(words);
+  AddSlowParts(words);
   AddReportFlags(words);
 }
 

@@ -17,7 +17,11 @@
 #include "proto/attention_kernels.pb.h"
 #include "proto/cluster.pb.h"
 #include "proto/cost_model.pb.h"
+#include "proto/dynamics.pb.h"
+#include "proto/history.pb.h"
 #include "proto/in_view.pb.h"
+#include "proto/job_events.pb.h"
+#include "proto/layer_state.pb.h"
 #include "proto/measured_networks.pb.h"
 #include "proto/nccl.pb.h"
 #include "proto/network.pb.h"
@@ -31,10 +35,14 @@
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/cluster/node_catalogue.h"
+#include "sim/dynamics/dynamics_proto.h"
+#include "sim/job/job_events_proto.h"
 #include "sim/plan/plan_proto.h"
 #include "sim/schedule/deadlock.h"
 #include "sim/schedule/schedule_proto.h"
 #include "sim/schedule/timeline_record_proto.h"
+#include "sim/workload/layer_state.h"
+#include "sim/workload/layer_state_proto.h"
 #include "sim/workload/workload_proto.h"
 #include "tools/check/check_samples.h"
 #include "tools/report/in_view.h"
@@ -108,6 +116,37 @@ std::string DescribeWorkload(const WorkloadProto& proto, const std::string& path
                      workload.Parameters());
 }
 
+std::string DescribeLayerStates(const LayerStatesProto& proto, const std::string& path,
+                                const CheckContext& context) {
+  CheckLayerStates(proto, path);
+  if (!context.workload) return "only its numbers are checked: give --model for the rest";
+  Workload workload = *context.workload;
+  ApplyLayerStates(path, LayerStatesFromProto(proto, workload, path), workload);
+  return fmt::format("{} entries for {} layers of {}, {} of {} parameters trained",
+                     proto.states_size(), workload.layer_count(), workload.name,
+                     workload.TrainedParameters(), workload.Parameters());
+}
+
+std::string DescribeDynamics(const DynamicsProto& proto, const std::string& path,
+                             const CheckContext& context) {
+  if (!context.workload) return "nothing is checked: give --model of the network that changes";
+  DynamicsFromProto(proto, *context.workload, path);
+  return "changes of " + context.workload->name;
+}
+
+std::string DescribeJobEvents(const JobEventsProto& proto, const std::string& path,
+                              const CheckContext& context) {
+  if (!context.cluster) return "nothing is checked: give --cluster for which they are";
+  const JobEvents events = JobEventsFromProto(proto, *context.cluster, path);
+  return fmt::format("{} events on {}{}", events.events.size(), context.cluster->name(),
+                     proto.has_rates() ? ", and others that are drawn" : "");
+}
+
+std::string DescribeHistory(const HistoryProto& proto, const std::string&, const CheckContext&) {
+  return fmt::format("{} steps on {} devices, {} phases, {} failures", proto.steps(),
+                     proto.devices(), proto.phases_size(), proto.failures());
+}
+
 // A kind whose messages are of type Proto.
 template <typename Proto, typename Describe>
 FileKind Kind(const char* name, std::vector<std::string> telling_keys, Describe describe) {
@@ -170,6 +209,14 @@ const std::vector<FileKind>& FileKinds() {
                           [](const WorkloadProto& proto, const S& path, const C&) {
                             return DescribeWorkload(proto, path);
                           }),
+      Kind<LayerStatesProto>("layer states", {"states", "depth", "trained_last"},
+                             DescribeLayerStates),
+      Kind<DynamicsProto>(
+          "dynamics",
+          {"pruning", "freezing", "experts", "early_exit", "mixture_of_depths", "sparse_attention"},
+          DescribeDynamics),
+      Kind<JobEventsProto>("cluster events", {"events", "rates"}, DescribeJobEvents),
+      Kind<HistoryProto>("history", {"phases", "losses", "goodput"}, DescribeHistory),
       Kind<DeviceCatalogueProto>("device catalogue", {"devices"}, DescribeDevices),
       Kind<NodeCatalogueProto>("node catalogue", {"nodes"}, DescribeNodes),
       Kind<NcclTuningProto>("NCCL tuning", {"ring", "tree", "generation"},

@@ -102,9 +102,9 @@ void PipelineScheduleFlags::RegisterOptions(FlagGroup schedule) {
   pairing_option_ = schedule.Add(
       "--overlap-experts", overlaps_experts_,
       {"",
-       "With 1f1b or interleaved: forwards run one pass further ahead, and beside backwards, whose "
-       "computation hides their exchanges of tokens between experts, and the other way round. "
-       "DualPipe always does."});
+       "With 1f1b or interleaved: forwards run beside backwards, whose computation hides their "
+       "exchanges of tokens between experts, and the other way round. For this they run one pass "
+       "further ahead, and about twice as far with 1f1b. DualPipe always does."});
 }
 
 void PipelineScheduleFlags::Apply(PlanDegrees& degrees) const {

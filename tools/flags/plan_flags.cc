@@ -25,6 +25,12 @@ void PlanFlags::RegisterJob(Flags& flags) {
             "Layers that are not trained: ranges such as 0-11 (the embedding is layer 0), or names "
             "of parts, such as embedding,encoder.",
             "", "none"});
+  flags.In(FlagTopic::kNetwork)
+      .Add("--layer-state", layer_state_,
+           {"<file>",
+            "What the layers are at a moment of a training run: frozen, cached, pruned, on some of "
+            "the tokens, with adapters; a .yaml, .json or .textproto file.",
+            "", "all are trained, dense, and on all tokens"});
   FlagGroup cluster = flags.In(FlagTopic::kCluster);
   cluster
       .Add("--cluster", cluster_,
@@ -73,8 +79,23 @@ void PlanFlags::RegisterAttention(Flags& flags) {
           .Suggest({std::begin(kAttentionNames), std::end(kAttentionNames)});
 }
 
+void PlanFlags::RegisterStack(Flags& flags) {
+  FlagGroup group = flags.In(FlagTopic::kParallelism);
+  group
+      .Add("--stack", stack_,
+           {"<name>",
+            "Take the defaults of this training stack for all flags that are not given, and the "
+            "memory that its software takes.",
+            "", "none"})
+      .Suggest(StackTable::Embedded().Names());
+  group.Add(
+      "--software-date", software_date_,
+      {"<month>", "With --stack: what the stack did in this month, such as 2023-05.", "", "now"});
+}
+
 void PlanFlags::RegisterGiven(Flags& flags) {
   RegisterJob(flags);
+  RegisterStack(flags);
   RegisterBatch(flags);
   RegisterStep(flags);
   RegisterOffloading(flags);
@@ -95,12 +116,7 @@ void PlanFlags::Register(Flags& flags) {
            "Read the plan from a .yaml, .json or .textproto file, as search -o writes it, in place "
            "of flags."})
       .Common();
-  Add(flags.In(FlagTopic::kParallelism), "--stack", stack_,
-      {"<name>", "Take the defaults of this training stack for all flags that are not given.", "",
-       "none"})
-      .Suggest(StackTable::Embedded().Names());
-  Add(flags.In(FlagTopic::kParallelism), "--software-date", software_date_,
-      {"<month>", "With --stack: what the stack did in this month, such as 2023-05.", "", "now"});
+  RegisterStack(flags);
   const std::vector<Flag> schedule = schedule_.Register(flags, degrees_.chunks);
   degree_options_.insert(degree_options_.end(), schedule.begin(), schedule.end());
   RegisterMemory(flags);

@@ -48,7 +48,13 @@ class PlanFlags {
   PlannedJob BuildGiven(PlanDegrees* given) const;
 
  private:
+  // What the defaults of a training stack are for: a plan that the flags describe, a search, which
+  // chooses what it can, or a plan from a file, which says all but what the network and the
+  // software are.
+  enum class StackUse { kPlan, kSearch, kPlanFile };
+
   void RegisterJob(Flags& flags);
+  void RegisterStack(Flags& flags);
   void RegisterMechanisms(Flags& flags);
   void RegisterAttention(Flags& flags);
   void RegisterDegrees(Flags& flags);
@@ -68,9 +74,15 @@ class PlanFlags {
   PlanDegrees Degrees() const;
   PlanDegrees DegreesFor(const Workload& workload) const;
   std::vector<std::string> InputFiles() const;
+  // Throws InputError if flags on the training stack contradict each other.
+  void CheckStack() const;
   // Returns a copy in which flags that are not given have the defaults of the training stack;
   // appends these defaults to `used`.
-  PlanFlags WithStackDefaults(std::vector<StackValue>& used) const;
+  PlanFlags WithStackDefaults(StackUse use, std::vector<StackValue>& used) const;
+  // `take(key, flag, to, value)` sets `to` to the stack's value of the key unless the flag is
+  // given.
+  template <typename Take>
+  void TakeStepDefaults(const StackDefaults& stack, const Take& take);
   void TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used);
   Cluster LoadCluster() const;
   // Throws InputError for an unknown mechanism.
@@ -84,7 +96,7 @@ class PlanFlags {
                           std::string* note) const;
   bool IsGiven(const std::string& flag) const;
 
-  std::string model_, frozen_, cluster_, plan_file_;
+  std::string model_, frozen_, layer_state_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
   std::string transport_;                           // what all interfaces speak; empty: as they do
   std::vector<std::string> without_;                // words of mechanisms
@@ -102,6 +114,7 @@ class PlanFlags {
   PipelineScheduleFlags schedule_;
   SyncFlags sync_;
   FrameworkMemory memory_;        // of the stack's software
+  std::string stack_note_;        // on what is not as the stack does it; may be empty
   bool keeps_attention_ = false;  // the stack's default does not replace attention_
   bool sequence_parallel_ = true;
   bool is_compiled_ = false;

@@ -23,7 +23,7 @@
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/readers/hf_config.h"
 #include "sim/workload/workload_catalogue.h"
-#include "tools/flags/frozen_parts.h"
+#include "tools/flags/layer_state_flags.h"
 #include "tools/flags/plan_flags.h"
 
 namespace stagecraft {
@@ -221,7 +221,7 @@ Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
     config.vocab = PaddedVocabulary(config.vocab, ranks, vocabulary_multiple_);
     workload = BuildNetwork(config, attention, workload.name);
   }
-  FreezeParts(frozen_, workload);
+  ApplyStateFlags(layer_state_, frozen_, workload);
   return workload;
 }
 
@@ -264,7 +264,24 @@ std::vector<std::string> PlanFlags::NotesOnCluster() const {
   return clock_ ? std::vector<std::string>{} : ClusterNotes(cluster_);
 }
 
+void PlanFlags::CheckStack() const {
+  if (!stack_.empty() || software_date_.empty()) return;
+  throw InputError("--software-date: got \"" + software_date_ + "\", want it with --stack only");
+}
+
 PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
+  CheckStack();
+  if (!stack_.empty()) {
+    std::vector<StackValue> used;
+    PlannedJob job = WithStackDefaults(StackUse::kSearch, used).BuildGiven(given);
+    job.stack = stack_;
+    job.stack_values = std::move(used);
+    job.warnings.push_back(fmt::format(
+        "memory is that of training stack {}{}, which plan files do not say: use them with the "
+        "same --stack",
+        stack_, software_date_.empty() ? "" : " as of " + software_date_));
+    return job;
+  }
   Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
   *given = DegreesFor(workload);
@@ -274,16 +291,23 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
         embedding_placement_));
   }
   std::vector<std::string> notes = NotesOnCluster();
-  if (workload.has_frozen_layers()) {
+  if (!layer_state_.empty()) {
+    notes.push_back(
+        "plan files do not say what the states of layers are: use them with the same "
+        "--layer-state");
+  }
+  if (!frozen_.empty()) {
     notes.push_back(
         "layers are frozen, which plan files do not say: use them with the same --frozen");
   }
-  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), std::move(notes), {}};
+  if (!stack_note_.empty()) notes.push_back(stack_note_);
+  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), std::move(notes), {},
+          MemoryOfSoftware()};
 }
 
 std::vector<std::string> PlanFlags::InputFiles() const {
   std::vector<std::string> files;
-  for (const std::string& file : {ModelFile(model_), cluster_, plan_file_}) {
+  for (const std::string& file : {ModelFile(model_), layer_state_, cluster_, plan_file_}) {
     if (!file.empty() && IsFile(file)) files.push_back(file);
   }
   return files;
@@ -314,12 +338,11 @@ Plan PlanFlags::LeastRecomputation(PlanDegrees degrees, const Workload& workload
 }
 
 PlannedJob PlanFlags::Build() const {
-  if (stack_.empty() && !software_date_.empty()) {
-    throw InputError("--software-date: got \"" + software_date_ + "\", want it with --stack only");
-  }
+  CheckStack();
   if (!stack_.empty()) {
     std::vector<StackValue> used;
-    PlannedJob job = WithStackDefaults(used).Build();
+    const StackUse use = plan_file_.empty() ? StackUse::kPlan : StackUse::kPlanFile;
+    PlannedJob job = WithStackDefaults(use, used).Build();
     job.stack = stack_;
     job.stack_values = std::move(used);
     return job;
@@ -350,6 +373,7 @@ PlannedJob PlanFlags::Build() const {
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
   if (!note.empty()) warnings.push_back(std::move(note));
   for (std::string& note : NotesOnCluster()) warnings.push_back(std::move(note));
+  if (!stack_note_.empty()) warnings.push_back(stack_note_);
   return {std::move(workload),
           std::move(cluster),
           std::move(plan),

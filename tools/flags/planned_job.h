@@ -6,12 +6,20 @@
 
 #include "sim/cluster/cluster.h"
 #include "sim/engine/sim_executor.h"
+#include "sim/job/cluster_event.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/workload.h"
 #include "tools/stacks/stack_table.h"
 
 namespace stagecraft {
+
+// A device, a node, or one or several parallel links, and the share of its speed that is left.
+struct SlowPart {
+  std::string name;  // "node3/gpu1"
+  double rate = 1;
+  std::vector<EventTarget> parts;
+};
 
 // What the flags ask for, checked and built. The plan names layers of the workload and devices of
 // the cluster by their numbers.
@@ -24,7 +32,8 @@ struct PlannedJob {
   std::vector<std::string> files;        // that were read
   std::vector<std::string> warnings;     // assumptions that results rest on, a sentence each
   NetworkOptions network = {};
-  FrameworkMemory memory = {};  // of the stack's software
+  FrameworkMemory memory = {};      // of the stack's software
+  std::vector<SlowPart> slow = {};  // as asked for; the cluster has them
 };
 
 }  // namespace stagecraft

@@ -221,6 +221,7 @@ SearchJob SearchFlags::Build() const {
                 .given = std::move(given),
                 .choices = choices_,
                 .options = {},
+                .memory = base.memory,
                 .files = std::move(base.files),
                 .warnings = std::move(base.warnings)};
   if (top_ < 1 || top_ > 1000) {

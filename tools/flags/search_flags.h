@@ -8,6 +8,7 @@
 #include "search/problem.h"
 #include "search/solution.h"
 #include "sim/cluster/cluster.h"
+#include "sim/memory/framework_memory.h"
 #include "sim/workload/workload.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/price_flag.h"
@@ -33,6 +34,7 @@ struct SearchJob {
   bool wants_explanation = true;
   int shown = 5;                           // plans in the report
   std::vector<double> prices = {};         // as in SearchProblem
+  FrameworkMemory memory = {};             // of the training stack's software
   std::vector<std::string> files;          // that were read
   std::vector<std::string> warnings = {};  // assumptions that results rest on, a sentence each
 
@@ -43,6 +45,7 @@ struct SearchJob {
             .given = given,
             .choices = choices,
             .objective = objective,
+            .framework = memory,
             .prices = prices};
   }
 };

@@ -12,6 +12,11 @@
 namespace stagecraft {
 namespace {
 
+// What no flag replaces: how much memory the software takes.
+constexpr const char* kMemoryKeys[] = {"megatron_layers",   "cross_entropy", "weight_update",
+                                       "keeps_gradients",   "wraps_layers",  "casts_weights",
+                                       "has_global_groups", "keeps_outputs", "keeps_score_buffer"};
+
 const StackDefaults& FindStack(const std::string& name, const std::string& month) {
   if (!month.empty() && !IsMonth(month)) {
     throw InputError("--software-date: got \"" + month + "\", want a month, such as 2023-05");
@@ -33,6 +38,36 @@ bool IsDecoder(const std::string& model) {
 }
 
 }  // namespace
+
+template <typename Take>
+void PlanFlags::TakeStepDefaults(const StackDefaults& stack, const Take& take) {
+  PlanDegrees& degrees = degrees_;
+  take("optimizer", "--optimizer", optimizer_, stack.optimizer);
+  if (precision_ == "fp16" && stack.Find("fp16_gradient_bytes") != nullptr) {
+    take("fp16_gradient_bytes", "--gradient-bytes", degrees.gradient_bytes,
+         stack.fp16_gradient_bytes);
+  } else if (precision_ != "fp32" && precision_ != "tf32") {
+    take("gradient_bytes", "--gradient-bytes", degrees.gradient_bytes, stack.gradient_bytes);
+  }
+  take("bucket_bytes", "--bucket-bytes", degrees.bucket_bytes, stack.bucket_bytes);
+  take("overlap_grad_reduce", "--overlap-grad-reduce", degrees.overlap_grad_reduce,
+       stack.overlap_grad_reduce);
+  take("overlap_param_gather", "--overlap-param-gather", degrees.overlap_param_gather,
+       stack.overlap_param_gather);
+  Framework& framework = degrees.framework;
+  take("elementwise_traffic", "--compiled", framework.elementwise_traffic,
+       stack.framework.elementwise_traffic);
+  take("backward_prefetch", "--backward-prefetch", framework.backward_prefetch,
+       stack.framework.backward_prefetch);
+  take("parameter_gather", "--param-gather", framework.parameter_gather,
+       stack.framework.parameter_gather);
+  take("parameter_exchange", "--param-exchange", framework.parameter_exchange,
+       stack.framework.parameter_exchange);
+  take("adds_gradients_apart", "", framework.adds_gradients_apart,
+       stack.framework.adds_gradients_apart);
+  take("scatters_messages", "--scatter-messages", framework.scatters_messages,
+       stack.framework.scatters_messages);
+}
 
 void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used) {
   const auto use = [&](const char* key, const std::string& value) {
@@ -65,12 +100,11 @@ void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<Sta
   }
 }
 
-PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
+PlanFlags PlanFlags::WithStackDefaults(StackUse use, std::vector<StackValue>& used) const {
   const StackDefaults& stack = FindStack(stack_, software_date_);
   PlanFlags flags = *this;
   flags.stack_.clear();
   flags.software_date_.clear();
-  flags.memory_ = stack.memory;
   PlanDegrees& degrees = flags.degrees_;
   const auto take = [&](const char* key, const char* flag, auto& to, const auto& value) {
     const StackValue* const found = stack.Find(key);
@@ -79,47 +113,41 @@ PlanFlags PlanFlags::WithStackDefaults(std::vector<StackValue>& used) const {
     used.push_back(*found);
     return true;
   };
-  take("recompute", "--recompute", flags.recompute_, stack.recompute);
+  const bool makes_plan = use == StackUse::kPlan;
+  if (makes_plan) take("recompute", "--recompute", flags.recompute_, stack.recompute);
   take("attention", "--attention", flags.attention_, stack.attention);
-  take("zero", "--zero", degrees.zero, stack.zero);
-  take("optimizer", "--optimizer", flags.optimizer_, stack.optimizer);
-  if (precision_ == "fp16" && stack.Find("fp16_gradient_bytes") != nullptr) {
-    take("fp16_gradient_bytes", "--gradient-bytes", degrees.gradient_bytes,
-         stack.fp16_gradient_bytes);
-  } else if (precision_ != "fp32" && precision_ != "tf32") {
-    take("gradient_bytes", "--gradient-bytes", degrees.gradient_bytes, stack.gradient_bytes);
+  if (makes_plan) take("zero", "--zero", degrees.zero, stack.zero);
+  if (use != StackUse::kPlanFile) flags.TakeStepDefaults(stack, take);
+  const int multiple = IsDecoder(model_) ? stack.vocabulary_multiple : 0;
+  if (makes_plan && multiple > 0) {
+    take("vocabulary_multiple", "--vocabulary-multiple", flags.vocabulary_multiple_, multiple);
+  } else if (multiple > 0) {
+    flags.stack_note_ = fmt::format(
+        "the vocabulary is not padded; training stack {} pads it to a multiple of {} x the "
+        "tensor-parallel degree",
+        stack_, multiple);
   }
-  take("bucket_bytes", "--bucket-bytes", degrees.bucket_bytes, stack.bucket_bytes);
-  take("overlap_grad_reduce", "--overlap-grad-reduce", degrees.overlap_grad_reduce,
-       stack.overlap_grad_reduce);
-  take("overlap_param_gather", "--overlap-param-gather", degrees.overlap_param_gather,
-       stack.overlap_param_gather);
-  Framework& framework = degrees.framework;
-  take("elementwise_traffic", "--compiled", framework.elementwise_traffic,
-       stack.framework.elementwise_traffic);
-  take("backward_prefetch", "--backward-prefetch", framework.backward_prefetch,
-       stack.framework.backward_prefetch);
-  take("parameter_gather", "--param-gather", framework.parameter_gather,
-       stack.framework.parameter_gather);
-  take("parameter_exchange", "--param-exchange", framework.parameter_exchange,
-       stack.framework.parameter_exchange);
-  take("adds_gradients_apart", "", framework.adds_gradients_apart,
-       stack.framework.adds_gradients_apart);
-  take("scatters_messages", "--scatter-messages", framework.scatters_messages,
-       stack.framework.scatters_messages);
-  if (IsDecoder(model_)) {
-    take("vocabulary_multiple", "--vocabulary-multiple", flags.vocabulary_multiple_,
-         stack.vocabulary_multiple);
-  }
-  if (degrees.tensor > 1) {
+  if (makes_plan && degrees.tensor > 1) {
     take("sequence_parallel", "--sequence-parallel", degrees.sequence_parallel,
          stack.sequence_parallel ? -1 : 0);
+  }
+  const auto divides = [&](int degree) {
+    return use == StackUse::kSearch || (makes_plan && degree > 1);
+  };
+  if (divides(degrees.tensor)) {
     take("overlap_tensor", "--overlap-tp", degrees.overlap_tensor, stack.overlap_tensor);
   }
-  if (degrees.context > 1) {
+  if (divides(degrees.context)) {
     take("context_exchange", "--cp-exchange", flags.context_exchange_, stack.context_exchange);
   }
-  if (degrees.pipeline > 1) flags.TakePipelineDefaults(stack, used);
+  if (makes_plan && degrees.pipeline > 1) flags.TakePipelineDefaults(stack, used);
+  if (use == StackUse::kSearch) {
+    take("overlap_p2p", "--overlap-p2p", degrees.overlap_p2p, stack.overlap_p2p);
+  }
+  flags.memory_ = stack.memory;
+  for (const char* key : kMemoryKeys) {
+    if (const StackValue* const found = stack.Find(key)) used.push_back(*found);
+  }
   return flags;
 }
 

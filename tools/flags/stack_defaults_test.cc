@@ -50,6 +50,18 @@ TEST(StackDefaultsTest, TheStackSaysHowMuchMemoryItTakes) {
   EXPECT_LT(memory("--stack torchtitan --compiled")["activations"], fsdp["activations"]);
 }
 
+// What no flag replaces is listed with its origin, too.
+TEST(StackDefaultsTest, TheMemoryOfTheSoftwareIsListed) {
+  const auto values = Values(Report("--model megatron:8x1024x16 --stack megatron-deepspeed"));
+  EXPECT_EQ(values.at("cross_entropy"), "copies");
+  EXPECT_EQ(values.at("weight_update"), "deepspeed");
+  EXPECT_EQ(values.at("keeps_gradients"), "false");
+  EXPECT_EQ(values.at("keeps_outputs"), "true");
+  EXPECT_EQ(values.at("has_global_groups"), "true");
+  EXPECT_EQ(values.at("megatron_layers"), "true");
+  EXPECT_EQ(Values(Report("--model megatron:8x1024x16 --stack ddp")).at("casts_weights"), "true");
+}
+
 TEST(StackDefaultsTest, WithoutAStackThereAreNone) {
   const auto report = Report("--model megatron:8x1024x16");
   EXPECT_EQ(report["plan"]["stack"]["name"], "");

@@ -10,6 +10,7 @@
 #include <set>
 #include <tuple>
 
+#include "costmodel/units.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -49,10 +50,15 @@ std::vector<int> BusyLinks(const SimulatedStep& step) {
   return links;
 }
 
+// With what slow links (--slow) leave of it.
+Bandwidth BandwidthOf(const Cluster& cluster, int link) {
+  return cluster.link_rate(link) * cluster.link(link).bandwidth;
+}
+
 // What the link carried, as a share of what it could have carried in the step.
 double Utilisation(const SimulatedStep& step, const Cluster& cluster, int link) {
   const double seconds = step.evaluation.step_time.seconds();
-  return step.link_use[link].bytes / (cluster.link(link).bandwidth.bytes_per_s() * seconds);
+  return step.link_use[link].bytes / (BandwidthOf(cluster, link).bytes_per_s() * seconds);
 }
 
 Json MethodToJson(const CommunicatorUse& use) {
@@ -65,7 +71,7 @@ Json MethodToJson(const CommunicatorUse& use) {
 Json LinkToJson(const SimulatedStep& step, const Cluster& cluster, int link) {
   const LinkUse& use = step.link_use[link];
   return {{"link", cluster.LinkName(link)},
-          {"bandwidth_bytes_per_s", cluster.link(link).bandwidth.bytes_per_s()},
+          {"bandwidth_bytes_per_s", BandwidthOf(cluster, link).bytes_per_s()},
           {"bytes", use.bytes},
           {"utilisation", Utilisation(step, cluster, link)},
           {"busy_ms", use.busy.ms()},
@@ -76,7 +82,7 @@ Json LinkToJson(const SimulatedStep& step, const Cluster& cluster, int link) {
 std::string BottleneckText(const CommunicatorUse& use, const Cluster& cluster) {
   if (use.links.empty()) return "none";
   const int narrowest = *std::min_element(use.links.begin(), use.links.end(), [&](int a, int b) {
-    return cluster.link(a).bandwidth < cluster.link(b).bandwidth;
+    return BandwidthOf(cluster, a) < BandwidthOf(cluster, b);
   });
   return cluster.LinkName(narrowest);
 }
@@ -147,7 +153,8 @@ std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const 
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     const int32_t communicator = schedule.communicator(task);
     if (communicator < 0 || schedule.op_sequence(task) < 0) continue;
-    const Op& op = schedule.op(schedule.ops(schedule.op_sequence(task))[0]);
+    const auto ops = schedule.ops(schedule.op_sequence(task));
+    const Op& op = schedule.op(ops[0]);
     if (op.fabric.ranks < 2) continue;
     const Tag& tag = schedule.tag(task);
     const std::tuple key(tag.phase, tag.stage, op.kind, op.fabric.nodes, op.fabric.ranks);
@@ -162,11 +169,15 @@ std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const 
     const int64_t times = Multiplicity(schedule, task, op);
     const int64_t beside = std::ssize(groups);
     use.tasks += times;
-    use.bytes += Bytes(times * beside * op.bytes.count());
-    if (op.bytes >= largest[key]) {
-      largest[key] = op.bytes;
-      use.fabric = op.fabric;
-      use.method = step.costs.MethodOf(schedule, task);
+    for (const OpId id : ops) {
+      const Op& own = schedule.op(id);
+      // What follows a message is not between its sender and its receiver.
+      if (own.kind != op.kind) continue;
+      use.bytes += Bytes(times * beside * own.bytes.count());
+      if (own.bytes < largest[key]) continue;
+      largest[key] = own.bytes;
+      use.fabric = own.fabric;
+      use.method = step.costs.MethodOf(schedule, task, id);
     }
     if (seen[key].insert(communicator).second) use.groups += times * beside;
   }
@@ -250,7 +261,7 @@ void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostrea
   for (size_t i = 0; i < std::min(links.size(), kMostLinksShown); ++i) {
     const LinkUse& use = step.link_use[links[i]];
     carried.Add({cluster.LinkName(links[i]),
-                 fmt::format("{:.1f}", cluster.link(links[i]).bandwidth.bytes_per_s() * 1e-9),
+                 fmt::format("{:.1f}", BandwidthOf(cluster, links[i]).bytes_per_s() * 1e-9),
                  fmt::format("{:.3f}", use.bytes * 1e-9),
                  fmt::format("{:.1f}", 100 * Utilisation(step, cluster, links[i])),
                  fmt::format("{:.2f}", use.busy.ms()), fmt::format("{:.2f}", use.full.ms())});

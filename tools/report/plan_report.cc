@@ -14,6 +14,8 @@
 #include "sim/cluster/cluster_spec.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/attention_choice.h"
+#include "tools/report/layer_state_report.h"
+#include "tools/report/slow_report.h"
 
 namespace stagecraft {
 namespace {
@@ -81,13 +83,6 @@ int RecomputedBlocks(const Stage& stage) {
   int blocks = 0;
   for (const LayerRange& range : stage.recomputed) blocks += range.count;
   return blocks;
-}
-
-void PrintFrozen(const Workload& workload, std::ostream& out) {
-  int frozen = 0;
-  for (int l = 0; l < workload.layer_count(); ++l) frozen += workload.layer(l).is_frozen ? 1 : 0;
-  fmt::print(out, "          {} of {} layers frozen, {} of {} parameters trained\n", frozen,
-             workload.layer_count(), workload.TrainedParameters(), workload.Parameters());
 }
 
 }  // namespace
@@ -180,6 +175,8 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
 nlohmann::ordered_json PlanToJson(const PlannedJob& job) {
   Json plan = PlanToJson(job.plan, job.workload);
   plan["network"] = Name(job.network.fidelity);
+  if (!job.slow.empty()) plan["slow"] = SlowToJson(job);
+  plan["layer_states"] = LayerStatesToJson(job.workload);
   plan["stack"] = StackToJson(job);
   return plan;
 }
@@ -212,10 +209,11 @@ void PrintPlan(const PlannedJob& job, std::ostream& out) {
     fmt::print(out, "          fully recomputed layers per stage {}\n",
                OfStages(plan, RecomputedBlocks));
   }
-  if (job.workload.has_frozen_layers()) PrintFrozen(job.workload, out);
+  PrintLayerStates(job.workload, out);
   if (plan.gradient_sync.method != SyncMethod::kAllReduce) {
     fmt::print(out, "          gradients synchronised by {}\n", Name(plan.gradient_sync.method));
   }
+  if (!job.slow.empty()) fmt::print(out, "          slow: {}\n", SlowText(job));
   const std::string blocks =
       OfStages(plan, [&](const Stage& stage) { return BlocksOf(stage, job.workload); });
   fmt::print(out, "          layers per stage {} (embedding and head not counted)\n\n", blocks);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -67,6 +68,24 @@ TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
               1e-6);
   EXPECT_NEAR(compared["step"]["predicted_ms"].get<double>(),
               simulated["step_time_ms"].get<double>(), 1e-6);
+}
+
+// Frozen layers, of which some are cached, and sparse ones run for real.
+TEST(HostLoopTest, AHostRunsLayersInOtherStates) {
+  const std::string state = TempFile("state.yaml");
+  std::ofstream(state) << "states:\n"
+                          "  - {layers: 'embedding,head,1', trained: false}\n"
+                          "  - {layers: embedding, cached: true}\n"
+                          "  - {layers: 2-3, weight_density: 0.1, storage: CSR}\n"
+                          "  - {layers: '4', token_share: 0.25, adapter_rank: 4}\n";
+  const nlohmann::json run = JsonOf(
+      "run --executor host --quiet --steps 1 --warm-up 0 --model megatron:4x64x4 --pp 2 "
+      "--global-batch 256 --seq 32 --layer-state " +
+      state);
+  EXPECT_EQ(run["plan"]["layer_states"]["frozen"], 3);
+  EXPECT_EQ(run["plan"]["layer_states"]["cached"], 1);
+  ASSERT_EQ(run["notes"].size(), 1u) << run;
+  EXPECT_NE(run["notes"][0].get<std::string>().find("sparse products"), std::string::npos);
 }
 
 // A plan needs no --cluster if it uses as many CPU cores as there are.

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "runtime/rank_launcher.h"
@@ -26,22 +27,35 @@ std::string RankProgramFile() {
 
 }  // namespace
 
-void RunHostRanks(int ranks, std::vector<std::string> words,
-                  const std::function<void(const std::string& line)>& step) {
+HostRanksEnd StartHostRanks(int ranks, std::vector<std::string> words, const RankSays& says,
+                            const std::atomic<bool>* stop) {
   words.insert(words.begin(), RankProgramFile());
-  std::string failure;
-  const LaunchEnd end = LaunchRanks(ranks, words, [&](const std::string& line) {
-    if (line.starts_with("step ")) {
-      step(line);
-    } else if (failure.empty()) {
-      failure = line;
+  HostRanksEnd end;
+  const auto hear = [&](const std::string& line) {
+    if (line.starts_with("step ") || line.starts_with("state ")) {
+      says(line);
+    } else if (end.failure.empty()) {
+      end.failure = line;
     }
-  });
-  if (end.exit_code == 0) return;
-  if (end.exit_code == kExitBadInput && !failure.empty()) throw InputError(failure);
-  std::string why = !failure.empty() ? failure : end.death;
-  if (why.empty()) why = fmt::format("mpirun ended with code {}", end.exit_code);
+  };
+  end.launch = LaunchRanks(ranks, words, hear, stop);
+  return end;
+}
+
+void RequireSuccess(const HostRanksEnd& end) {
+  const LaunchEnd& launch = end.launch;
+  if (launch.exit_code == 0 || launch.was_stopped) return;
+  if (launch.exit_code == kExitBadInput && !end.failure.empty()) throw InputError(end.failure);
+  std::string why = !end.failure.empty() ? end.failure : launch.death;
+  if (why.empty()) why = fmt::format("mpirun ended with code {}", launch.exit_code);
   throw std::runtime_error(why + "; all processes were stopped");
+}
+
+bool RunHostRanks(int ranks, std::vector<std::string> words, const RankSays& says,
+                  const std::atomic<bool>* stop) {
+  const HostRanksEnd end = StartHostRanks(ranks, std::move(words), says, stop);
+  RequireSuccess(end);
+  return !end.launch.was_stopped;
 }
 
 }  // namespace stagecraft

@@ -26,19 +26,34 @@ PlannedMemory MemoryOf(const RankTensors& rank) {
   return memory;
 }
 
+Bytes KeptOf(const RankTensors& rank) { return rank.states.weights + rank.states.optimizer; }
+
+// Returns of(tensors) for each rank of the schedule.
+template <typename Of>
+auto ByRank(const Plan& plan, const Workload& workload, const Cluster& cluster,
+            const Schedule& schedule, const Of& of) {
+  using Result = decltype(of(RankTensors()));
+  RankTensorsMaker maker(workload, cluster, FrameworkMemory());
+  std::map<std::pair<int, int>, Result> known;  // by stage and replica
+  std::vector<Result> results;
+  for (const RankInfo& rank : schedule.ranks()) {
+    const auto [entry, is_new] = known.try_emplace({rank.stage, rank.replica});
+    if (is_new) entry->second = of(maker.Make(plan, rank.stage, rank.replica));
+    results.push_back(entry->second);
+  }
+  return results;
+}
+
 }  // namespace
 
 std::vector<PlannedMemory> PlanMemory(const Plan& plan, const Workload& workload,
                                       const Cluster& cluster, const Schedule& schedule) {
-  RankTensorsMaker maker(workload, cluster, FrameworkMemory());
-  std::map<std::pair<int, int>, PlannedMemory> known;  // by stage and replica
-  std::vector<PlannedMemory> memory;
-  for (const RankInfo& rank : schedule.ranks()) {
-    const auto [entry, is_new] = known.try_emplace({rank.stage, rank.replica});
-    if (is_new) entry->second = MemoryOf(maker.Make(plan, rank.stage, rank.replica));
-    memory.push_back(entry->second);
-  }
-  return memory;
+  return ByRank(plan, workload, cluster, schedule, MemoryOf);
+}
+
+std::vector<Bytes> KeptStates(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                              const Schedule& schedule) {
+  return ByRank(plan, workload, cluster, schedule, KeptOf);
 }
 
 }  // namespace stagecraft

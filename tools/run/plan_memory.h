@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "costmodel/units.h"
 #include "runtime/planned_memory.h"
 #include "sim/cluster/cluster.h"
 #include "sim/plan/plan.h"
@@ -16,5 +17,9 @@ namespace stagecraft {
 // plan offloads to the host are counted on the device.
 std::vector<PlannedMemory> PlanMemory(const Plan& plan, const Workload& workload,
                                       const Cluster& cluster, const Schedule& schedule);
+
+// Returns what each rank must not lose, by rank of `schedule`: its weights and optimizer states.
+std::vector<Bytes> KeptStates(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                              const Schedule& schedule);
 
 }  // namespace stagecraft

@@ -16,6 +16,7 @@
 #include "sim/schedule/timeline_record_proto.h"
 #include "tools/import/local_host.h"
 #include "tools/run/host_ranks.h"
+#include "tools/run/rank_request.h"
 #include "tools/run/step_lines.h"
 
 namespace stagecraft {
@@ -28,17 +29,19 @@ Cluster ThisHost() {
   return ClusterFromProto(LocalHostCluster(host), "this host");
 }
 
-TimelineRecord RunOnHost(const Schedule& schedule, const RunRequest& request, std::ostream& err) {
+std::optional<TimelineRecord> RunOnHost(const Schedule& schedule, const RunRequest& request,
+                                        std::ostream& err) {
   const ScratchFolder folder;
-  const std::string input = folder.File("schedule.pb"), output = folder.File("timeline.pb");
+  const std::string input = folder.File("schedule.pb"), asked = folder.File("request.pb"),
+                    output = folder.File("timeline.pb");
   WriteFileAtomically(input, ToProto(schedule).SerializeAsString());
+  const RankRequest ranks = {.speeds = request.speeds, .counts = request.steps};
+  WriteFileAtomically(asked, ToProto(ranks).SerializeAsString());
   StepLines lines(err, request.quiet);
-  RunHostRanks(static_cast<int>(schedule.ranks().size()),
-               {input, std::to_string(request.steps.warm_up.least),
-                std::to_string(request.steps.warm_up.time.ns()),
-                std::to_string(request.steps.measured.least),
-                std::to_string(request.steps.measured.time.ns()), output},
-               [&](const std::string& line) { lines.Show(line); });
+  const bool has_ended = RunHostRanks(
+      static_cast<int>(schedule.ranks().size()), {input, asked, output},
+      [&](const std::string& line) { lines.Show(line); }, request.stop);
+  if (!has_ended) return std::nullopt;
   TimelineProto timeline;
   ReadProtoFile(output, &timeline);
   return TimelineRecordFromProto(timeline, "timeline");

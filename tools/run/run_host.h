@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <optional>
 
 #include "sim/cluster/cluster.h"
 #include "sim/schedule/schedule.h"
@@ -14,9 +15,10 @@ namespace stagecraft {
 // its users need no times; `import local-host` measures them.
 Cluster ThisHost();
 
-// Executes the schedule; prints a line of progress to `err` for steps that are done. Throws
-// InputError if mpirun or the program of the processes is missing, and std::runtime_error that
-// names the process if one fails.
-TimelineRecord RunOnHost(const Schedule& schedule, const RunRequest& request, std::ostream& err);
+// Executes request.steps of the schedule; prints a line of progress to `err` for steps that are
+// done. Returns no value if the run was stopped. Throws InputError if mpirun or the program of the
+// processes is missing, and std::runtime_error that names the process if one fails.
+std::optional<TimelineRecord> RunOnHost(const Schedule& schedule, const RunRequest& request,
+                                        std::ostream& err);
 
 }  // namespace stagecraft

@@ -2,16 +2,22 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/gradient_sync.h"
+#include "costmodel/op.h"
 #include "runtime/cuda/attention_refused.h"
+#include "sim/engine/sparse_products.h"
 #include "sim/lowering/lowering.h"
 #include "sim/step/plan_pass_orders.h"
 #include "tools/run/cuda_places.h"
+#include "tools/run/plan_memory.h"
 #include "tools/run/run_cuda.h"
 #include "tools/run/run_host.h"
+#include "tools/run/training_prediction.h"
 
 namespace stagecraft {
 
@@ -28,21 +34,50 @@ LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model) {
   }
   job.plan.framework.hides_exchanges = false;  // passes run them one after another
   job.plan = WithPassOrders(job.plan, job.workload, job.cluster, model);
-  Schedule schedule = Lower(job.plan, job.workload, job.cluster, {.unfold = true});
+  Schedule schedule = WithFasterProducts(
+      Lower(job.plan, job.workload, job.cluster, {.unfold = true}), job.cluster, model);
   return {std::move(job), std::move(schedule)};
 }
 
-RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
-                        std::ostream& err) {
-  RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
-  run.record = RunOnHost(run.lowered.schedule, request, err);
+RunOfPlan RunPlanOnHost(const PlanFlags& flags, const TrainingFlags& training,
+                        const CostModel& model, RunRequest request, std::ostream& err) {
+  RunOfPlan run{.lowered = LowerJob(flags, model)};
+  const auto& [job, schedule] = run.lowered;
+  training.ApplyRanks(static_cast<int>(schedule.ranks().size()), request);
+  run.speeds = request.speeds;
+  if (request.training || !request.speeds.empty()) {
+    run.predicted = PredictStep(schedule, job.cluster, model, request.speeds);
+  }
+  if (!request.training) {
+    run.record = RunOnHost(schedule, request, err);
+    return run;
+  }
+  run.training = RunTraining(schedule, KeptStates(job.plan, job.workload, job.cluster, schedule),
+                             request, err);
+  if (!run.training) return run;
+  run.record = std::move(run.training->record);
+  run.prediction =
+      PredictHistory(*request.training, *run.training, *run.predicted, schedule, job.cluster);
+  const size_t past = request.training->kills.size() - run.training->kills.size();
+  if (past > 0) {
+    run.notes.push_back(fmt::format(
+        "the run went on from its checkpoint after step {}: {} before that did not happen again",
+        run.training->first_step, past == 1 ? "the kill" : "the kills"));
+  }
   return run;
 }
 
 RunOfPlan RunPlanOnGpus(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
                         const Args& args, std::ostream& out, std::ostream& err) {
-  RunOfPlan run{.lowered = LowerJob(flags, model), .record = {}, .notes = {}};
+  RunOfPlan run{.lowered = LowerJob(flags, model)};
   const PlannedJob& job = run.lowered.job;
+  const auto ops = run.lowered.schedule.distinct_ops();
+  if (std::any_of(ops.begin(), ops.end(),
+                  [](const Op& op) { return op.kind == OpKind::kSparse; })) {
+    throw InputError(
+        "--layer-state: got weights stored as csr, want MASKED or --executor host: GPUs run no "
+        "sparse products here");
+  }
   const AttentionKernel kernel = job.plan.attention_kernel;
   if (job.workload.attention == AttentionBackend::kFlash && kernel != AttentionKernel::kUsual &&
       kernel != AttentionKernel::kCudnn) {

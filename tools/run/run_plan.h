@@ -8,11 +8,15 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "costmodel/units.h"
+#include "sim/job/history.h"
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline_record.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/planned_job.h"
 #include "tools/run/run_request.h"
+#include "tools/run/training_flags.h"
+#include "tools/run/training_run.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -29,14 +33,22 @@ struct LoweredJob {
 LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model);
 
 struct RunOfPlan {
-  LoweredJob lowered;                    // what ran
-  std::optional<TimelineRecord> record;  // no value: another process prints and writes it
-  std::vector<std::string> notes;        // how the run differs from what flags say, a sentence each
+  LoweredJob lowered;  // what ran
+  // No value: another process prints and writes it, or the run was stopped.
+  std::optional<TimelineRecord> record = {};
+  std::vector<std::string> notes = {};  // how the run differs from what flags say, a sentence each
+
+  // What was asked for by TrainingFlags.
+  std::vector<double> speeds = {};           // by rank; empty: all at full speed
+  std::optional<Duration> predicted = {};    // a step; with slow ranks or a training run
+  std::optional<TrainingRun> training = {};  // without its record
+  std::optional<History> prediction = {};    // of the training run
 };
 
-// Runs the plan on CPU cores of this host, with one process for each rank (RunOnHost()).
-RunOfPlan RunPlanOnHost(const PlanFlags& flags, const CostModel& model, const RunRequest& request,
-                        std::ostream& err);
+// Runs the plan on CPU cores of this host, with one process for each rank (RunOnHost(),
+// RunTraining()). Throws InputError also for ranks of `training` that the plan does not have.
+RunOfPlan RunPlanOnHost(const PlanFlags& flags, const TrainingFlags& training,
+                        const CostModel& model, RunRequest request, std::ostream& err);
 
 // Runs the plan on GPUs (RunOnGpus()). If their library refuses the plan's fused attention, no
 // --attention is given and one process runs all ranks, runs the plan again with unfused attention

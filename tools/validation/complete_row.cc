@@ -94,11 +94,12 @@ class Completion {
 
   void FillNetwork() {
     if (family_ == NetworkFamily::kEncoder) FillBert();
-    if (family_ == NetworkFamily::kClassic) {
-      FillClassic();
-    } else if (family_ == NetworkFamily::kMixture) {
+    if (family_ == NetworkFamily::kMixture) {
       FillMixture(facts_, row_);
       Note("network " + MixtureName(row_, facts_));
+    }
+    if (family_ == NetworkFamily::kClassic) {
+      FillClassic();
     } else {
       FillVocabulary();
     }

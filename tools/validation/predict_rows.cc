@@ -6,8 +6,6 @@
 #include <mutex>
 #include <thread>
 
-#include "tools/validation/class_errors.h"
-
 namespace stagecraft {
 
 // Rows are independent: threads take one after another, and results keep the places of their rows.
@@ -36,26 +34,6 @@ void PredictRows(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
   work(static_cast<bool>(progress));
   threads.clear();
   if (failure) std::rethrow_exception(failure);
-}
-
-std::vector<SourceError> TimeErrorsOf(std::span<const ValidatedRow> rows,
-                                      const PredictionBasis& basis,
-                                      const StepConstants& constants) {
-  std::vector<ValidatedRow> predicted;
-  for (const ValidatedRow& row : rows) {
-    if (row.measured.is_primary && ClassOf(row.measured))
-      predicted.emplace_back().measured = row.measured;
-  }
-  PredictionBasis other = basis;
-  other.constants = constants;
-  PredictRows(predicted, other);
-  std::vector<SourceError> errors;
-  for (const ClassErrors& work : SummarizeClasses(predicted)) {
-    for (const TimeErrors& source : work.sources) {
-      errors.push_back({work.work, source.source, source.rows, source.mape});
-    }
-  }
-  return errors;
 }
 
 }  // namespace stagecraft

@@ -3,12 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "tools/validation/error_table.h"
 #include "tools/validation/prediction.h"
-#include "tools/validation/step_fit.h"
 
 namespace stagecraft {
 
@@ -18,10 +16,5 @@ using RowProgress = std::function<void(int64_t done, int64_t all)>;
 // `progress`, if given, from the calling thread.
 void PredictRows(std::vector<ValidatedRow>& rows, const PredictionBasis& basis,
                  const RowProgress& progress = nullptr);
-
-// Returns the errors of those rows that are times of training steps and count once, predicted with
-// these constants.
-std::vector<SourceError> TimeErrorsOf(std::span<const ValidatedRow> rows,
-                                      const PredictionBasis& basis, const StepConstants& constants);
 
 }  // namespace stagecraft

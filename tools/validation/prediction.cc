@@ -99,9 +99,10 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
                                           ? "reserved with buffers and CUDA context"
                                           : "reserved, without buffers and CUDA context");
   }
-  const Plan plan = WithPassOrders(job.plan, job.network.workload, job.cluster, model);
+  const FrameworkMemory framework = RowFramework(completed);
+  const Plan plan = WithPassOrders(job.plan, job.network.workload, job.cluster, model, framework);
   const std::vector<StageMemory> stages =
-      EstimateMemory(plan, job.network.workload, job.cluster, RowFramework(completed));
+      EstimateMemory(plan, job.network.workload, job.cluster, framework);
   const double unit = completed.memory_unit;
   const double first = MemoryOf(stages.front(), completed) / unit;
   const double last = MemoryOf(stages.back(), completed) / unit;
@@ -129,8 +130,9 @@ void PredictStep(CompletedRow& completed, const CostModel& model, Prediction& pr
   if (completed.counts_every_rank && !metric->is_rate) {
     metric->factor /= static_cast<double>(job.plan.stages.front().replicas.size());
   }
-  const SimulatedStep step = SimulateStep(job.plan, job.network.workload, job.cluster, model,
-                                          {.with_optimizer = completed.with_optimizer});
+  const SimulatedStep step = SimulateStep(
+      job.plan, job.network.workload, job.cluster, model,
+      {.with_optimizer = completed.with_optimizer, .framework = RowFramework(completed)});
   const std::vector<std::string> errors =
       FindEvaluationErrors(step.evaluation, step.plan, job.network.workload, job.cluster);
   if (!errors.empty()) throw UnsoundStep(errors[0]);

@@ -10,6 +10,7 @@
 
 #include "costmodel/check.h"
 #include "sim/step/evaluation.h"
+#include "tools/validation/row_memory.h"
 #include "tools/validation/row_plan.h"
 
 namespace stagecraft {
@@ -42,8 +43,8 @@ double MeanPass(const SimulatedStep& step, Phase phase, int64_t micro_batches) {
 double PredictPass(const MeasuredRow& row, Phase phase, const PredictionBasis& basis) {
   CompletedRow completed = CompleteRow(row, basis.facts.Of(row), basis.stacks, basis.constants);
   const RowPlan job = BuildRowPlan(completed);
-  const SimulatedStep step =
-      SimulateStep(job.plan, job.network.workload, job.cluster, basis.model, {.unfold = true});
+  const SimulatedStep step = SimulateStep(job.plan, job.network.workload, job.cluster, basis.model,
+                                          {.unfold = true, .framework = RowFramework(completed)});
   const auto replicas = static_cast<int64_t>(job.plan.stages.front().replicas.size());
   const double seconds = MeanPass(step, phase, job.plan.micro_batches() / replicas);
   if (!(seconds > 0)) throw InputError("its pipeline schedule has no such pass");

@@ -90,15 +90,20 @@ MixtureConfig LoadMixture(const MeasuredRow& row, const RowFacts& facts) {
   return mixture;
 }
 
-// Tables cut networks to fewer layers to run them on fewer GPUs.
+// Tables cut networks to fewer layers to run them on fewer GPUs, and train them with vocabularies
+// of other sizes.
 RowNetwork BuildMixture(const CompletedRow& completed) {
-  auto [name, config] = LoadMixture(completed.row, completed.facts);
+  const MeasuredRow& row = completed.row;
+  auto [name, config] = LoadMixture(row, completed.facts);
   if (auto* decoder = std::get_if<DecoderConfig>(&config)) {
-    decoder->layers = completed.row.layers;
-    decoder->max_sequence = std::max(decoder->max_sequence, completed.row.seq);
+    decoder->layers = row.layers;
+    decoder->vocab = row.vocab;
+    decoder->max_sequence = std::max(decoder->max_sequence, row.seq);
+  } else if (auto* both = std::get_if<EncoderDecoderConfig>(&config)) {
+    both->block.vocab = row.vocab;
   }
   return {NetworkFamily::kMixture, DecoderConfig(),
-          BuildNetwork(config, RowAttention(completed.row).backend, name)};
+          BuildNetwork(config, RowAttention(row).backend, name)};
 }
 
 RowNetwork BuildClassicRow(const CompletedRow& completed) {
@@ -162,7 +167,7 @@ void FillMixture(const RowFacts& facts, MeasuredRow& row) {
   fill("layers", row.layers, block.layers, is_decoder);
   fill("hidden", row.hidden, block.hidden, false);
   fill("heads", row.heads, block.heads, false);
-  if (row.vocab == 0) row.vocab = block.vocab;
+  if (row.vocab == 0) row.vocab = facts.vocabulary.value_or(block.vocab);
 }
 
 bool IsOneToken(const std::string& model_kind) {

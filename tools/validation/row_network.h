@@ -14,8 +14,9 @@
 
 namespace stagecraft {
 
-// How the network of a model kind is built. kClassic: by BuildClassic(), whose names imply sizes.
-// kMixture: a mixture of experts, whose columns do not describe the experts: by its name.
+// Says how the network of a model kind is built. A kClassic one is built by BuildClassic(), whose
+// names imply sizes; a kMixture, a mixture of experts, by its name, since columns do not describe
+// the experts.
 enum class NetworkFamily { kDecoder, kEncoder, kEncoderDecoder, kClassic, kMixture };
 
 // Returns the family of a model kind; no value for a kind that is not simulated.
@@ -30,7 +31,8 @@ std::string ClassicName(const std::string& model_kind, const RowFacts& facts);
 std::string MixtureName(const MeasuredRow& row, const RowFacts& facts);
 
 // Fills in the sizes of a mixture that the row does not state. Throws an InputError if the network
-// is not known, or if the row states other sizes; only its number of layers may be another.
+// is not known, or if the row states other sizes; only its number of layers and its vocabulary may
+// be others.
 void FillMixture(const RowFacts& facts, MeasuredRow& row);
 
 // Returns whether samples are images or utterances, each of which is one token of the plan.
@@ -44,7 +46,8 @@ DType RowPrecision(const MeasuredRow& completed);
 
 struct RowNetwork {
   NetworkFamily family = NetworkFamily::kDecoder;
-  // The sizes of a transformer block, which FLOP conventions need; empty for kClassic.
+  // These are the sizes of a transformer block, which FLOP conventions need; they are empty for
+  // kClassic and kMixture.
   DecoderConfig config;
   Workload workload;
 };

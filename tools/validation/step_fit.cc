@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
 
 #include "costmodel/check.h"
+#include "tools/validation/predict_rows.h"
 
 namespace stagecraft {
 namespace {
@@ -81,7 +83,50 @@ Json ConstantsToJson(const StepConstants& constants) {
   return json;
 }
 
+std::set<WorkClass> ClassesOf(const StepFit& fit) {
+  std::set<WorkClass> classes;
+  for (const FittedSource& source : fit.sources) classes.insert(source.work);
+  return classes;
+}
+
+// Adds the errors of a source to a mean over `count` of them.
+void AddShare(const FittedError& error, double count, FittedError& mean) {
+  mean.in_use += error.in_use / count;
+  mean.fitted += error.fitted / count;
+  mean.left_out += error.left_out / count;
+}
+
 }  // namespace
+
+std::vector<SourceError> TimeErrorsOf(std::span<const ValidatedRow> rows,
+                                      const PredictionBasis& basis,
+                                      const StepConstants& constants) {
+  std::vector<ValidatedRow> predicted;
+  for (const ValidatedRow& row : rows) {
+    if (row.measured.is_primary && ClassOf(row.measured))
+      predicted.emplace_back().measured = row.measured;
+  }
+  PredictionBasis other = basis;
+  other.constants = constants;
+  PredictRows(predicted, other);
+  std::vector<SourceError> errors;
+  for (const ClassErrors& work : SummarizeClasses(predicted)) {
+    for (const TimeErrors& source : work.sources) {
+      errors.push_back({work.work, source.source, source.rows, source.mape});
+    }
+  }
+  return errors;
+}
+
+FittedError MeanOf(const StepFit& fit, std::optional<WorkClass> work) {
+  const auto counts = [&](const FittedSource& source) { return !work || source.work == *work; };
+  const auto count = std::count_if(fit.sources.begin(), fit.sources.end(), counts);
+  FittedError mean;
+  for (const FittedSource& source : fit.sources) {
+    if (counts(source)) AddShare(source.error, static_cast<double>(count), mean);
+  }
+  return mean;
+}
 
 StepFit FitStepConstants(const ErrorsOfConstants& errors) {
   Fitter fitter(errors);
@@ -98,15 +143,10 @@ StepFit FitStepConstants(const ErrorsOfConstants& errors) {
   const std::vector<SourceError> fitted = fitter.Errors(fit.fitted);
   for (size_t i = 0; i < in_use.size(); ++i) {
     FittedSource source = {in_use[i].work, in_use[i].source, in_use[i].rows, {}, {}};
-    source.without = fitter.Fit(fit.fitted, source.source);
+    source.without = fitter.Fit(fit.in_use, source.source);
     source.error = {in_use[i].mape, fitted[i].mape, fitter.Errors(source.without)[i].mape};
-    fit.mean.in_use += source.error.in_use;
-    fit.mean.fitted += source.error.fitted;
-    fit.mean.left_out += source.error.left_out;
     fit.sources.push_back(std::move(source));
   }
-  const double count = static_cast<double>(fit.sources.size());
-  for (double* mean : {&fit.mean.in_use, &fit.mean.fitted, &fit.mean.left_out}) *mean /= count;
   fit.evaluations = fitter.evaluations();
   return fit;
 }
@@ -140,8 +180,12 @@ void PrintStepFit(const StepFit& fit, std::ostream& out) {
     }
     out << '\n';
   }
-  line("all", "mean over tables", "", fit.mean);
-  out << '\n';
+  const auto mean = [&](const char* work, const FittedError& error) {
+    line(work, "mean over tables", "", error);
+    out << '\n';
+  };
+  for (const WorkClass work : ClassesOf(fit)) mean(Name(work), MeanOf(fit, work));
+  mean("all", MeanOf(fit, std::nullopt));
 }
 
 Json StepFitToJson(const StepFit& fit) {
@@ -151,7 +195,11 @@ Json StepFitToJson(const StepFit& fit) {
   for (const StepConstant& constant : AllStepConstants()) {
     if (EndsAtBound(constant, fit.fitted)) json["at_bound"].push_back(constant.name);
   }
-  json["mean"] = ErrorToJson(fit.mean);
+  json["mean"] = ErrorToJson(MeanOf(fit, std::nullopt));
+  json["classes"] = Json::array();
+  for (const WorkClass work : ClassesOf(fit)) {
+    json["classes"].push_back({{"class", Name(work)}, {"mean", ErrorToJson(MeanOf(fit, work))}});
+  }
   json["evaluations"] = fit.evaluations;
   json["sources"] = Json::array();
   for (const FittedSource& source : fit.sources) {

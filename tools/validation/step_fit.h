@@ -5,10 +5,14 @@
 #include <functional>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "tools/validation/class_errors.h"
+#include "tools/validation/error_table.h"
+#include "tools/validation/prediction.h"
 #include "tools/validation/step_constants.h"
 
 namespace stagecraft {
@@ -41,9 +45,16 @@ struct FittedSource {
 struct StepFit {
   StepConstants in_use, fitted;
   std::vector<FittedSource> sources;
-  FittedError mean;     // over `sources`
   int evaluations = 0;  // how often all rows were predicted
 };
+
+// Returns the errors of those rows that are times of training steps and count once, predicted with
+// these constants.
+std::vector<SourceError> TimeErrorsOf(std::span<const ValidatedRow> rows,
+                                      const PredictionBasis& basis, const StepConstants& constants);
+
+// Returns the mean error over the sources, or over those of one class that has some.
+FittedError MeanOf(const StepFit& fit, std::optional<WorkClass> work);
 
 // Chooses for each constant the candidate with the least mean error over sources while the others
 // stay, in turn until none changes, from the constants in use on. Candidates of equal error: the

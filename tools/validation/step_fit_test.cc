@@ -8,7 +8,8 @@
 
 #include "costmodel/analytical_model.h"
 #include "costmodel/error_of.h"
-#include "tools/validation/predict_rows.h"
+#include "tools/validation/class_errors.h"
+#include "tools/validation/prediction.h"
 #include "tools/validation/test_rows.h"
 
 namespace stagecraft {
@@ -33,7 +34,7 @@ TEST(StepFitTest, ConstantsAreThoseOfLeastMeanError) {
   ASSERT_EQ(fit.sources.size(), 4u);
   EXPECT_NEAR(fit.sources[3].error.in_use, 5.5, 1e-9);
   EXPECT_NEAR(fit.sources[3].error.fitted, 8, 1e-9);
-  EXPECT_NEAR(fit.mean.fitted, 2, 1e-9);
+  EXPECT_NEAR(MeanOf(fit, std::nullopt).fitted, 2, 1e-9);
 }
 
 // Two sources want 1.4 and one wants 2.2 if one of the first is left out.
@@ -48,6 +49,23 @@ TEST(StepFitTest, ASourceThatIsLeftOutHasNoSay) {
   EXPECT_EQ(fit.sources[1].without.eager_traffic, 1.4);
   EXPECT_NEAR(fit.sources[0].error.left_out, 8, 1e-9);
   EXPECT_NEAR(fit.sources[1].error.left_out, 8, 1e-9);
+}
+
+TEST(StepFitTest, MeansAreOfAllTablesAndOfEachClass) {
+  const StepFit fit = FitStepConstants([](const StepConstants&) {
+    return std::vector<SourceError>{{WorkClass::kLarge16, "a", 100, 4},
+                                    {WorkClass::kLarge16, "b", 1, 8},
+                                    {WorkClass::kClassic, "a", 1, 30}};
+  });
+  EXPECT_DOUBLE_EQ(MeanOf(fit, WorkClass::kLarge16).in_use, 6);
+  EXPECT_DOUBLE_EQ(MeanOf(fit, WorkClass::kClassic).left_out, 30);
+  EXPECT_DOUBLE_EQ(MeanOf(fit, std::nullopt).fitted, 14);
+  const nlohmann::ordered_json json = StepFitToJson(fit);
+  ASSERT_EQ(json["classes"].size(), 2u);
+  EXPECT_EQ(json["classes"][1]["class"], Name(WorkClass::kClassic));
+  std::ostringstream text;
+  PrintStepFit(fit, text);
+  EXPECT_NE(text.str().find("mean over tables"), text.str().rfind("mean over tables"));
 }
 
 TEST(StepFitTest, AConstantWithoutEffectKeepsItsValueAndABoundIsNamed) {
@@ -103,8 +121,8 @@ TEST(StepFitTest, TheConstantsBehindMeasuredStepsAreFound) {
   const StepFit fit = FitStepConstants(
       [&](const StepConstants& constants) { return TimeErrorsOf(rows, basis, constants); });
   EXPECT_EQ(fit.fitted.eager_traffic, 1.4);
-  EXPECT_LT(fit.mean.left_out, 1e-6);
-  EXPECT_GT(fit.mean.in_use, 0.1);
+  EXPECT_LT(MeanOf(fit, std::nullopt).left_out, 1e-6);
+  EXPECT_GT(MeanOf(fit, std::nullopt).in_use, 0.1);
 }
 
 }  // namespace

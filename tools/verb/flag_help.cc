@@ -145,6 +145,7 @@ const char* Title(FlagTopic topic) {
                                                     "Search",
                                                     "Options of single planners",
                                                     "Learned policy",
+                                                    "A run over time",
                                                     "Measurement",
                                                     "Output"};
   return kTitles[static_cast<int>(topic)];

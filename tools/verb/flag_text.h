@@ -19,10 +19,11 @@ enum class FlagTopic {
   kSearch,
   kPlanner,
   kPolicy,
+  kTraining,
   kMeasurement,
   kOutput
 };
-inline constexpr int kFlagTopicCount = 13;
+inline constexpr int kFlagTopicCount = 14;
 
 // What the help says about a flag.
 struct FlagText {

@@ -122,7 +122,7 @@ void CheckPlace(const Output& output) {
 
 const Args& OutputFlags() {
   static const Args flags = {"-o",         "--output", "--op-samples", "--trace",
-                             "--timeline", "--report", "--save-policy"};
+                             "--timeline", "--report", "--history",    "--save-policy"};
   return flags;
 }
 

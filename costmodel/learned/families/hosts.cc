@@ -110,6 +110,44 @@ class Attentions final : public HostFamily {
   }
 };
 
+constexpr const char* kSparseNames[] = {"log2 m",     "log2 n",     "log2 k",
+                                        "log2 batch", "log2 m n k", "log2 entries",
+                                        "density",    "backward",   "log2 operands/L2"};
+constexpr Constant kSparseConstants[] = {kStart,
+                                         {"fraction", 0.15, true, 0.5, kCalibration},
+                                         {"gradient_fraction", 0.15, true, 0.5, kCalibration},
+                                         {"edge", 16, true, kSigma, kCalibration}};
+
+class Sparse final : public HostFamily {
+ public:
+  Sparse() : HostFamily("host_sparse", kSparseConstants, kSparseNames) {}
+
+  bool Covers(const Op& op, const Device&) const override { return op.kind == OpKind::kSparse; }
+  double Describe(const Op& op, const Device& device, std::span<const double> constants,
+                  std::span<float> features) const override {
+    CHECK(constants.size() == std::size(kSparseConstants));
+    const bool is_backward = op.direction == Direction::kBackward;
+    const auto entries = static_cast<double>(op.nonzeros);
+    const double rows = static_cast<double>(op.m);
+    const double sides = static_cast<double>(op.k) + static_cast<double>(op.n);
+    constexpr double kIndexBytes = 4;
+    const double bytes = kElementBytes * (rows * sides + entries) + kIndexBytes * entries;
+    if (!features.empty()) {
+      FeatureRow row(features);
+      AddSizes(op, row);
+      row.AddLog2(entries, 1, 1e10);
+      row.Add(entries / (static_cast<double>(op.k) * static_cast<double>(op.n)));
+      row.Add(is_backward ? 1 : 0);
+      row.AddLog2(bytes / static_cast<double>(device.l2.count()), 1e-3, 1e3);
+      CHECK(row.is_full());
+    }
+    const double rate = constants[is_backward ? 2 : 1] * device.Peak(op.dtype).flop_per_s();
+    const double one = 2 * rows * entries / rate * (1 + constants[3] / rows) +
+                       bytes / device.memory_bandwidth.bytes_per_s();
+    return constants[0] + static_cast<double>(op.batch) * one;
+  }
+};
+
 constexpr const char* kMoveNames[] = {"log2 bytes", "log2 bytes/L2"};
 constexpr Constant kMoveConstants[] = {kStart, {"fraction", 0.9, true, 0.3, kCalibration}};
 
@@ -144,6 +182,11 @@ const KernelFamily& HostProductFamily() {
 
 const KernelFamily& HostAttentionFamily() {
   static const Attentions family;
+  return family;
+}
+
+const KernelFamily& HostSparseFamily() {
+  static const Sparse family;
   return family;
 }
 

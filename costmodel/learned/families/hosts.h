@@ -6,6 +6,9 @@
 //   attention  start + heads x (as many GEMMs of m n k, with their edges, + m n x element):
 //              2 forward, 5 backward, over whole rows even if it is causal
 //   move       start + bytes / (fraction x bandwidth)
+//   sparse     start + batch x (2 m entries / (fraction x peak) x (1 + edge / m) + bytes /
+//   bandwidth),
+//              from the entries; gradients have a fraction of their own
 //
 // Peak and bandwidth are the device's. Edges are the cost of packing a block of operands and of
 // unfilled registers. Constants and corrections come from samples; the shipped model has no samples
@@ -18,6 +21,7 @@ namespace stagecraft {
 
 const KernelFamily& HostProductFamily();    // "host_product": kGemm, kConvolution
 const KernelFamily& HostAttentionFamily();  // "host_attention": kAttention
+const KernelFamily& HostSparseFamily();     // "host_sparse": kSparse, from entries
 const KernelFamily& HostMoveFamily();  // "host_move": kElementwise, kOptimizer, kNorm, kSoftmax
 
 }  // namespace stagecraft

@@ -94,7 +94,7 @@ constexpr const char* kFeatureNames[] = {
 // The sizes of an op as doubles, since they are multiplied.
 struct Problem {
   double batch, m, n, k, traffic, weights, outputs, inputs;
-  double flop_per_clock;  // that the alignment of rows allows a multiprocessor; infinite if aligned
+  double unaligned_clocks;  // that the loads of unaligned rows take at least; 0 if aligned
 };
 
 Problem ProblemOf(const Op& op, const Device& device) {
@@ -118,7 +118,7 @@ Problem ProblemOf(const Op& op, const Device& device) {
     p.inputs = std::max(1.0, p.traffic - p.weights - p.outputs);
     p.k /= device.convolution_share;
   }
-  p.flop_per_clock = AlignedFlopPerClock(op, device);
+  p.unaligned_clocks = UnalignedClocks(op, device) / static_cast<double>(kernels);
   return p;
 }
 
@@ -190,7 +190,7 @@ class TensorGemm final : public TabledFamily {
     const double kiloclock = 1e3 / clock;
     const PoweredClocks clocks = Clocks(device, dtype, c);
     const double flop = FlopPerClock(device, dtype);
-    const double rate = std::min(flop * c[kRate] / sms, p.flop_per_clock) * clocks.at_once;
+    const double rate = flop * c[kRate] / sms * clocks.at_once;
     const double least_step =
         c[kLeastStep] * std::pow(flop / sms / kLeastStepWidth, kLeastStepPower);
     Structure s{};
@@ -219,7 +219,7 @@ class TensorGemm final : public TabledFamily {
         }
       }
     }
-    s.compute = clocks.Slowed(s.compute);
+    s.compute = std::max(clocks.Slowed(s.compute), p.unaligned_clocks / clocks.at_once);
     const double dram = device.memory_bandwidth.bytes_per_s() *
                         (device.memory_kind == MemoryKind::kGddr ? kGddrEfficiency : 1);
     const double l2 = c[kL2Share] * L2OfOneMultiprocessor(device);
@@ -251,6 +251,8 @@ class TensorGemm final : public TabledFamily {
     p.m *= m, p.n *= n, p.k *= k;
     p.weights *= n * k, p.outputs *= m * n, p.inputs *= m * k;
     p.traffic = p.weights + p.outputs + p.inputs;
+    // All samples are aligned.
+    p.unaligned_clocks = 0;
     return p;
   }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -42,23 +41,25 @@ enum Column {
   kSource,
   kWholeCalls,
   kAlignment,
+  kNonzeros,
 };
 constexpr std::string_view kColumns[] = {
-    "kind",     "gpu",       "time_us", "dtype",    "m",         "n",
-    "k",        "direction", "causal",  "use",      "sequences", "kv_batch",
-    "batch",    "bytes",     "kernels", "spread",   "repeats",   "clock_mhz",
-    "watts",    "name",      "split",   "software", "source",    "times_whole_calls",
-    "alignment"};
+    "kind",      "gpu",       "time_us", "dtype",    "m",         "n",
+    "k",         "direction", "causal",  "use",      "sequences", "kv_batch",
+    "batch",     "bytes",     "kernels", "spread",   "repeats",   "clock_mhz",
+    "watts",     "name",      "split",   "software", "source",    "times_whole_calls",
+    "alignment", "nonzeros"};
 constexpr int kRequired = kTime + 1;
 // A table of GEMMs has no column for the kind, but needs their sizes.
 constexpr int kRequiredOfGemms = kK + 1 - kGpu;
 constexpr const char* kHeader =
     "kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,gpu,time_us,"
-    "spread,repeats,clock_mhz,watts,name,split,software,source,times_whole_calls,alignment\n";
+    "spread,repeats,clock_mhz,watts,name,split,software,source,times_whole_calls,alignment,"
+    "nonzeros\n";
 
 constexpr OpKind kKinds[] = {OpKind::kGemm,      OpKind::kAttention,   OpKind::kElementwise,
                              OpKind::kOptimizer, OpKind::kConvolution, OpKind::kNorm,
-                             OpKind::kSoftmax};
+                             OpKind::kSoftmax,   OpKind::kSparse};
 constexpr DType kTypes[] = {DType::kFp32, DType::kTf32, DType::kFp16,
                             DType::kBf16, DType::kFp8,  DType::kNvfp4};
 constexpr const char* kDirections[] = {"forward", "backward"};
@@ -101,7 +102,9 @@ class Row {
 };
 
 // Whether the kind moves `bytes`, and does nothing else that takes time.
-bool HasBytes(OpKind kind) { return kind != OpKind::kGemm && kind != OpKind::kAttention; }
+bool HasBytes(OpKind kind) {
+  return kind != OpKind::kGemm && kind != OpKind::kAttention && kind != OpKind::kSparse;
+}
 
 int64_t Integer(const Row& row, Column column, int64_t least, int64_t most, int64_t if_empty) {
   if (!row.Has(column) && if_empty >= least) return if_empty;
@@ -134,6 +137,13 @@ void ReadAttention(const Row& row, Op& op) {
   op.kv_batch = Integer(row, kKeyBatch, 0, op.batch, op.kv_batch);
 }
 
+// Samples of sparse products run from their entries: expanded ones are two other ops.
+void ReadSparse(const Row& row, Op& op) {
+  const bool is_sparse = op.kind == OpKind::kSparse;
+  op.nonzeros = Integer(row, kNonzeros, 0, is_sparse ? op.k * op.n : 0, op.nonzeros);
+  if (is_sparse) op.product = SparseProduct::kFromEntries;
+}
+
 Op ReadOp(const Row& row, OpKind kind) {
   Op op;
   op.kind = kind;
@@ -146,10 +156,10 @@ Op ReadOp(const Row& row, OpKind kind) {
   op.kernels = static_cast<int>(
       Integer(row, kKernels, FewestKernels(op.kind), std::numeric_limits<int>::max(), op.kernels));
   ReadAttention(row, op);
+  ReadSparse(row, op);
   if (row.Has(kAlignment)) {
     op.alignment = static_cast<int>(row.Integer(kAlignment, 1, kAlignedBytes));
-    const bool is_power = std::has_single_bit(static_cast<unsigned>(op.alignment));
-    if (!is_power || (kind != OpKind::kGemm && op.alignment != kAlignedBytes)) {
+    if (!CanBeAligned(kind, op.alignment)) {
       row.Fail(kAlignment, "1, 2, 4, 8 or 16, below 16 for a gemm only");
     }
   }
@@ -202,6 +212,10 @@ std::string Refusal(const Sample& sample) {
   Op named = op;
   if (op.kind == OpKind::kAttention) ReadKernelName(sample.name, named);
   if (named != op) return "got an attention kernel that the name does not tell";
+  if (op.kind == OpKind::kSparse && op.product != SparseProduct::kFromEntries) {
+    return fmt::format("got a sparse product that runs {}, want one from entries",
+                       Name(op.product));
+  }
   if (op.fabric != Fabric() || op.profiled != Duration()) {
     return "got a fabric or a profiled time, want an op without them";
   }
@@ -248,12 +262,12 @@ std::string SamplesToCsv(std::span<const Sample> samples, const std::string& nam
                    kDirections[static_cast<int>(op.direction)], op.causal,
                    kUses[static_cast<int>(op.use)], op.sequences, op.kv_batch, op.batch, op.m, op.n,
                    op.k, op.bytes.count(), op.kernels);
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{:d},{}\n", CsvField(sample.gpu),
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{:d},{},{}\n", CsvField(sample.gpu),
                    Decimal(sample.time.ns(), 3), sample.spread, sample.repeats,
                    Decimal(std::llround(sample.clock_hz), 6),
                    Decimal(std::llround(sample.watts * kMilliwattsPerWatt), 3),
                    CsvField(sample.name), CsvField(sample.split), CsvField(sample.software),
-                   CsvField(sample.source), sample.times_whole_calls, op.alignment);
+                   CsvField(sample.source), sample.times_whole_calls, op.alignment, op.nonzeros);
   }
   return fmt::to_string(buffer);
 }

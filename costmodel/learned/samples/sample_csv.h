@@ -2,7 +2,7 @@
 //
 //   kind,dtype,direction,causal,use,sequences,kv_batch,batch,m,n,k,bytes,kernels,
 //   gpu,time_us,spread,repeats,clock_mhz,watts,name,split,software,source,
-//   times_whole_calls
+//   times_whole_calls,alignment,nonzeros
 //
 // `kind`, `gpu` and `time_us` are required, columns may come in any order, and an empty field is
 // the default of the Op or Sample. No row holds a collective: those need a fabric, which protos

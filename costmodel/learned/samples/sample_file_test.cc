@@ -153,6 +153,28 @@ TEST(SampleFileTest, ATableSaysHowRowsAreAligned) {
   }
 }
 
+TEST(SampleFileTest, ATableSaysHowManyEntriesSparseMatricesHave) {
+  const std::string header = "kind,direction,gpu,time_us,dtype,m,n,k,nonzeros\n";
+  const auto read = [&](const std::string& row) { return ParseSamples(header + row, "t.csv"); };
+  const std::vector<Sample> samples =
+      read("sparse,forward,t4-16gb,1,fp16,8,4,16,64\nsparse,backward,t4-16gb,1,fp16,8,4,16,0\n")
+          .samples;
+  ASSERT_EQ(samples.size(), 2u);
+  Op op = Op::Sparse(DType::kFp16, Direction::kForward, 8, 4, 16, 64);
+  op.product = SparseProduct::kFromEntries;
+  EXPECT_EQ(samples[0].op, op);
+  EXPECT_EQ(samples[1].op.direction, Direction::kBackward);
+  EXPECT_EQ(samples[1].op.nonzeros, 0);
+  for (const char* row : {"sparse,,t4-16gb,1,fp16,8,4,16,65", "gemm,,t4-16gb,1,fp16,8,4,16,1"}) {
+    EXPECT_THROW(read(row), InputError) << row;
+  }
+  const std::string csv = SamplesToCsv(samples, "t.csv");
+  EXPECT_EQ(ParseSamples(csv, "t.csv").samples, samples);
+  std::vector<Sample> expanded = samples;
+  expanded[0].op.product = SparseProduct::kExpanded;
+  EXPECT_THROW(SamplesToCsv(expanded, "t.csv"), InputError);
+}
+
 TEST(SampleFileTest, ProtosGiveEqualSamplesBack) {
   std::vector<Sample> samples = Samples();
   Fabric fabric;
@@ -241,7 +263,7 @@ TEST(SampleFileTest, BadValuesAreNamedByLineAndColumn) {
   };
   EXPECT_EQ(error("gem,bf16,,,,1,2,3,,g,1,"),
             "t.csv:2: kind: got \"gem\", want one of gemm, attention, elementwise, optimizer, "
-            "convolution, norm, softmax");
+            "convolution, norm, softmax, sparse");
   EXPECT_EQ(error("gemm,,,,,1,2,3,,g,1,"),
             "t.csv:2: dtype: got \"\", want one of fp32, tf32, fp16, bf16, fp8, nvfp4");
   EXPECT_EQ(error("gemm,bf16,,,,1,2,,,g,1,"),

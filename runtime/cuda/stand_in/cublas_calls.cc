@@ -1,6 +1,7 @@
 // cuBLASLt: GEMMs take their time; only small ones are calculated.
 #include <cublasLt.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +13,7 @@
 
 using stagecraft::stand_in::Layout;
 using stagecraft::stand_in::LibraryFunction;
+using stagecraft::stand_in::LoadSlowness;
 using stagecraft::stand_in::LookAt;
 using stagecraft::stand_in::Matrix;
 using stagecraft::stand_in::Range;
@@ -219,11 +221,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   }
   const int64_t multiplications =
       result.layout.batch * result.rows() * result.columns() * left.columns();
+  const double slowness = std::max(
+      {LoadSlowness(left.layout), LoadSlowness(right.layout), LoadSlowness(result.layout)});
   const auto own = static_cast<int>(gpu.MultiprocessorsOf(StreamOf(stream)).size());
   const int all = gpu.played.multiprocessors();
   Work work{
       .name = "a product",
-      .duration = TimeToCalculate(2.0 * static_cast<double>(multiplications), own, all,
+      .duration = TimeToCalculate(2.0 * slowness * static_cast<double>(multiplications), own, all,
                                   product.multiprocessors > 0 ? product.multiprocessors : all),
       .touched = {left.numbers.range(),
                   right.numbers.range(),

@@ -43,6 +43,22 @@ TEST(CudaTimerTest, AHostThatIsSlowIsNotMeasured) {
   ExpectNear(Time(gpu, 1), kCall);
 }
 
+// 2 us to start and 2,147 million FLOP at 700 TFLOP/s; at 120.2 TFLOP/s if every load brings one
+// element of 2 bytes, and at 240.4 if it brings two.
+TEST(CudaTimerTest, RowsThatAreNotAlignedTakeLonger) {
+  UseStandIn(CheckedGpu());
+  const auto timer = MakeCudaOpTimer(0, "test");
+  const auto nanoseconds = [&](int64_t k) {
+    const Op op = Op::GemmOfRows(DType::kBf16, 1024, 1024, k, 1, {k});
+    const PreparedOp prepared = timer->Prepare({op, "linear"});
+    EXPECT_NE(prepared.op, nullptr) << prepared.refusal;
+    return static_cast<double>(prepared.op->Run(1).ns());
+  };
+  EXPECT_NEAR(nanoseconds(1024), 2'000 + 3'068, 20);
+  EXPECT_NEAR(nanoseconds(1025), 2'000 + 17'884, 20);
+  EXPECT_NEAR(nanoseconds(1026), 2'000 + 8'950, 20);
+}
+
 TEST(CudaTimerTest, TooLittleMemoryIsOneSentence) {
   StandInGpu gpu = CheckedGpu();
   gpu.memory = 8 << 20;

@@ -40,6 +40,10 @@ struct Matrix {
   }
 };
 
+// Returns how many times longer a GEMM on tensor cores takes at most because the columns of this
+// matrix do not begin at multiples of 16 bytes; 1 if they do.
+double LoadSlowness(const Layout& layout);
+
 // Writes scale * a * b into `result`, for each matrix of the batch. Sizes must fit: a.columns() is
 // b.rows(), and the result has the rows of `a` and the columns of `b`.
 void Multiply(const Matrix& a, const Matrix& b, const Matrix& result, float scale);

@@ -14,12 +14,12 @@ namespace {
 
 constexpr int64_t kMostLookedAt = 4096;
 
+}  // namespace
+
 size_t SizeOf(cudaDataType type) {
   if (type == CUDA_R_32F) return sizeof(float);
   return type == CUDA_R_8F_E4M3 ? 1 : 2;
 }
-
-}  // namespace
 
 Range Numbers::range() const {
   return {static_cast<const std::byte*>(memory), static_cast<size_t>(count) * SizeOf(type)};

@@ -10,6 +10,9 @@
 
 namespace stagecraft::stand_in {
 
+// Returns the bytes of one number.
+size_t SizeOf(cudaDataType type);
+
 struct Numbers {
   void* memory = nullptr;
   int64_t count = 0;

@@ -1,10 +1,7 @@
 // OracleGap(): how far a solver's plan is from the best of all plans, on randomly drawn problems.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <vector>
 
 #include "costmodel/random.h"
 #include "search/partition/stages/drawn_stages.h"
@@ -27,13 +24,6 @@ inline double OracleGap(StageAlgorithm algorithm, const StageProblem& problem, d
                                    .seed = static_cast<uint64_t>(seed),
                                    .policy_width = kOraclePolicyWidth};
   return RunStageAlgorithm(algorithm, problem, comparison).score / least - 1;
-}
-
-// Returns the least value that at least a `share` of `values` does not exceed.
-inline double NearestRankQuantile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(values.size())));
-  return values[std::max<size_t>(rank, 1) - 1];
 }
 
 }  // namespace stagecraft

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "costmodel/random.h"
+#include "costmodel/statistics.h"
 #include "search/partition/stages/drawn_stages.h"
 #include "search/partition/stages/oracle_gaps.h"
 #include "search/partition/stages/stage_costs.h"

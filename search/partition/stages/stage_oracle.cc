@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/statistics.h"
 #include "search/partition/stages/drawn_stages.h"
 #include "search/partition/stages/oracle_gaps.h"
 #include "search/partition/stages/stage_comparison.h"

@@ -68,6 +68,10 @@ class Interconnect {
   // below the same switches sends as many.
   Bandwidth MessageShare(const Port& from, const Port& to, int concurrent) const;
 
+  // Returns how many devices send over a link if all below it send and use its like evenly; those
+  // of a join are all devices of the fabric from which it leads.
+  double Senders(int link) const;
+
  private:
   struct Place {
     int fabric = 0;

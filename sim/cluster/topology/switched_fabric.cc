@@ -148,6 +148,14 @@ void SwitchedFabric::Enter(int leaf, uint64_t choice, std::vector<int>* links) c
   links->push_back(UpLink(leaf, way) + 1);
 }
 
+SwitchedFabric::Above SwitchedFabric::AboveWhat(int link) const {
+  if (link < first_core_link_)
+    return {.leaf = static_cast<int>(link / 2 / spines_), .like = spines_};
+  if (link >= first_gateway_link_) return {.like = tops_};
+  const int64_t spine = (link - first_core_link_) / 2 / cores_;  // over all pods
+  return {.pod = static_cast<int>(spine / spines_), .like = spines_ * cores_};
+}
+
 Bandwidth SwitchedFabric::LeafUplinks() const {
   return static_cast<double>(spines_) * Narrower(spec_.tiers[0]);
 }

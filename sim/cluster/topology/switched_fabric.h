@@ -52,6 +52,15 @@ class SwitchedFabric {
   void Leave(int leaf, uint64_t choice, std::vector<int>* links) const;
   void Enter(int leaf, uint64_t choice, std::vector<int>* links) const;
 
+  // What a link leads out of, or into: a leaf, a pod or, if both are -1, the fabric; and how many
+  // links like it do the same.
+  struct Above {
+    int leaf = -1;
+    int pod = -1;
+    int64_t like = 1;
+  };
+  Above AboveWhat(int link) const;
+
   // The bandwidth out of a leaf or a pod in the narrower direction.
   Bandwidth LeafUplinks() const;
   Bandwidth PodUplinks() const;

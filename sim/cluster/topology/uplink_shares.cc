@@ -93,6 +93,27 @@ Bandwidth Interconnect::GroupShare(std::span<const PortRanks> group, int per_dom
   return Bandwidth(least);
 }
 
+double Interconnect::Senders(int link) const {
+  if (link >= first_link_.back()) {
+    const int64_t at = link - first_link_.back();
+    const FabricJoin& join = spec_.joins[at / 2];
+    return static_cast<double>(fabric_devices_[at % 2 == 0 ? join.from : join.to]);
+  }
+  const auto after = std::upper_bound(first_link_.begin(), first_link_.end(), link);
+  const auto f = static_cast<size_t>(after - first_link_.begin()) - 1;
+  const SwitchedFabric::Above above =
+      fabrics_[f].AboveWhat(link - static_cast<int>(first_link_[f]));
+  double devices = 0;
+  if (above.leaf >= 0) {
+    devices = static_cast<double>(leaf_devices_[f][above.leaf]);
+  } else if (above.pod >= 0) {
+    devices = static_cast<double>(pod_devices_[f][above.pod]);
+  } else {
+    devices = static_cast<double>(fabric_devices_[f]);
+  }
+  return devices / static_cast<double>(above.like);
+}
+
 Bandwidth Interconnect::MessageShare(const Port& from, const Port& to, int concurrent) const {
   if (IsSingleSwitch(spec_)) return Bandwidth(kUnlimited);
   // The cuts between the ports are those of a group with one rank behind each.

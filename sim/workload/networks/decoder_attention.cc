@@ -40,7 +40,7 @@ Operator LatentRotary(const DecoderConfig& config) {
   return op;
 }
 
-// A projection that the backward can compute again from the small vector.
+// Returns a projection that the backward can compute again from the small vector.
 Operator LatentUp(std::string name, int64_t rank, int64_t out) {
   Operator op = LinearOperator(std::move(name), Split::kColumn, rank, out, false);
   op.part = BlockPart::kLatentUp;

@@ -19,8 +19,8 @@ struct MoeConfig {
   // Transformer blocks that keep the dense MLP, counted from 0, ascending; numbers beyond the last
   // block have no effect.
   std::vector<int64_t> dense_layers = {};
-  // Node-limited routing (DeepSeek-V3, 2024, section 2.1.2): experts form `groups` equal groups, of
-  // which a row may use `groups_per_token`.
+  // Experts form `groups` equal groups, of which a row may use `groups_per_token` (node-limited
+  // routing: DeepSeek-V3, 2024, section 2.1.2).
   int64_t groups = 1;
   int64_t groups_per_token = 1;
   bool IsSparse(int64_t layer) const;

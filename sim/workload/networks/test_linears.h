@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/workload/layer_gradients.h"
+#include "sim/workload/layer_state.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -36,7 +36,7 @@ inline Workload LinearChain(int layers, int64_t width) {
 inline Workload Frozen(Workload workload, const std::vector<int>& layers) {
   std::vector<bool> is_frozen(workload.layers.size());
   for (const int layer : layers) is_frozen[layer] = true;
-  FreezeLayers("test", std::move(is_frozen), workload);
+  FreezeLayers("test", is_frozen, workload);
   return workload;
 }
 

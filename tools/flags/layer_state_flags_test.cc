@@ -1,4 +1,4 @@
-#include "tools/flags/frozen_parts.h"
+#include "tools/flags/layer_state_flags.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ Workload Llama() {
 
 // "FF..": F for a frozen layer.
 std::string Frozen(const std::string& parts, Workload workload) {
-  FreezeParts(parts, workload);
+  ApplyStateFlags("", parts, workload);
   std::string text;
   for (int l = 0; l < workload.layer_count(); ++l) text += workload.layer(l).is_frozen ? 'F' : '.';
   return text;

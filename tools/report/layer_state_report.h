@@ -1,0 +1,23 @@
+// Reports the states of a network's layers, and how products of their sparse matrices run.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/schedule/schedule.h"
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+
+// Prints a line for every kind of state that some layers are in: frozen, cached, on some rows ...
+void PrintLayerStates(const Workload& workload, std::ostream& out);
+
+// The same as an object with the number of layers in each kind of state.
+nlohmann::ordered_json LayerStatesToJson(const Workload& workload);
+
+// Returns a sentence about how the sparse products of a schedule run, if it has some.
+std::vector<std::string> SparseNotes(const Schedule& schedule);
+
+}  // namespace stagecraft
