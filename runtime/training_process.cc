@@ -53,7 +53,7 @@ class TrainingProcess {
     }
     if (training_.kills.empty()) return;
     if (training_.kills[0].rank == world_.rank()) Die(training_.first);
-    world_.Barrier();  // for ever
+    world_.Barrier();  // It lacks one, so this process waits until it is ended.
   }
 
   void EndStep(int64_t done) {

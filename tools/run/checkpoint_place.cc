@@ -43,7 +43,7 @@ CheckpointPlace::CheckpointPlace(const std::string& path, CheckpointFolder::Owne
   lock_ = Lock(path_);
   try {
     folder_.emplace(path_, owner);
-    first_ = folder_->Latest().value_or(0);
+    first_ = Latest();
     trial_.emplace(path_);
   } catch (const InputError& error) {
     close(lock_);

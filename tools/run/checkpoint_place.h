@@ -27,7 +27,9 @@ class CheckpointPlace {
   // An empty folder on the same disk, for checkpoints that do not count; until EndTrial().
   std::string trial_path() const { return trial_->path(); }
   void EndTrial() { trial_.reset(); }
-  // The steps that were complete when the object was made.
+  // Returns how many steps the latest complete checkpoint is after, 0 if there is none: now, and
+  // when the object was made.
+  int64_t Latest() const { return folder_->Latest().value_or(0); }
   int64_t first() const { return first_; }
 
   // Throws InputError if there is no room for checkpoints of this size.

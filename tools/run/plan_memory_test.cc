@@ -70,5 +70,23 @@ TEST(PlanMemoryTest, AllocationsPeakWhereTheEstimateDoes) {
   }
 }
 
+// Gradients are computed anew; weights and optimizer states would be lost.
+TEST(PlanMemoryTest, ARankKeepsEverythingButItsGradients) {
+  const Workload workload = MakeWorkload(14);
+  const Cluster cluster = MakeCluster(1, 4);
+  const Plan plan =
+      WithPassOrders(MakePlan(Degrees(1, 4), workload, cluster), workload, cluster, PlainModel());
+  const Schedule schedule = Lower(plan, workload, cluster, {.unfold = true});
+  const std::vector<PlannedMemory> memory = PlanMemory(plan, workload, cluster, schedule);
+  const std::vector<Bytes> kept = KeptStates(plan, workload, cluster, schedule);
+  RankTensorsMaker maker(workload, cluster, FrameworkMemory());
+  ASSERT_EQ(kept.size(), 4u);
+  for (int32_t rank = 0; rank < 4; ++rank) {
+    const RankTensors tensors = maker.Make(plan, schedule.ranks()[rank].stage, 0);
+    EXPECT_GT(kept[rank], Bytes());
+    EXPECT_EQ(kept[rank] + tensors.states.gradients, memory[rank].states);
+  }
+}
+
 }  // namespace
 }  // namespace stagecraft

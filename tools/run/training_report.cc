@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/text.h"
 #include "costmodel/units.h"
 #include "sim/job/history.h"
 #include "sim/schedule/timeline.h"

@@ -2,11 +2,11 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <chrono>
 #include <fstream>
 #include <limits>
 #include <ostream>
+#include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
@@ -55,8 +55,9 @@ void RequireMemory(Bytes states) {
   const Bytes free = FreeMemory();
   if (states <= free) return;
   throw InputError(fmt::format(
-      "--model: the ranks keep {:.1f} GB of weights and optimizer states, want at most the {:.1f} "
-      "GB of free memory",
+      "run: the ranks keep {:.1f} GB of weights and optimizer states, want at most the {:.1f} GB "
+      "of "
+      "free memory",
       static_cast<double>(states.count()) * 1e-9, static_cast<double>(free.count()) * 1e-9));
 }
 
@@ -65,14 +66,6 @@ const LogEntry* DeathIn(const ProcessesLife& life) {
     if (entry.what == LogEntry::What::kDying) return &entry;
   }
   return nullptr;
-}
-
-// The last checkpoint that the log says is complete; `first` if it says none.
-int64_t LastSaved(const ProcessesLife& life, int64_t first) {
-  for (const LogEntry& entry : life.log) {
-    if (entry.what == LogEntry::What::kSaved) first = std::max(first, entry.step);
-  }
-  return first;
 }
 
 class TrainingRunner {
@@ -103,15 +96,18 @@ class TrainingRunner {
 
   std::optional<TrainingRun> Run() {
     if (!Rehearse()) return std::nullopt;
+    if (place_.first() > 0 && !request_.quiet) {
+      err_ << fmt::format("the run goes on after step {}, from {}\n", place_.first(), place_.path())
+           << std::flush;
+    }
     std::vector<ProcessesLife> lives;
     for (int64_t first = place_.first();;) {
       std::optional<ProcessesLife> life = Live(From(first));
       if (!life) return Stopped();
-      const int64_t saved = LastSaved(*life, first);
       lives.push_back(std::move(*life));
       const LogEntry* const death = DeathIn(lives.back());
       if (death == nullptr) break;
-      first = Saves() ? saved : place_.first();
+      first = place_.Latest();
       NoteKills(*death, first);
     }
     result_.costs.restart = RestartTime(lives[0]);

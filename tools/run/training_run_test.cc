@@ -81,7 +81,10 @@ std::string Contents(const std::string& path) {
 // Each test has its own folder of temporary files, by which its processes are known, too.
 class TrainingRunTest : public testing::Test {
  protected:
-  TrainingRunTest() { setenv("TMPDIR", temporary_.path().c_str(), 1); }
+  TrainingRunTest() {
+    Plan();  // whose file is not in the folder
+    setenv("TMPDIR", temporary_.path().c_str(), 1);
+  }
   ~TrainingRunTest() override {
     EXPECT_EQ(NamesIn(temporary_.path()), Names());
     EXPECT_EQ(Processes(), 0);
@@ -198,14 +201,16 @@ TEST_F(TrainingRunTest, AnInterruptedRunLeavesOnlyCompleteCheckpointsAndGoesOn) 
       }
       return false;
     };
-    while (!over.stop_requested() && !has_four()) {
+    while (!has_four()) {
+      if (over.stop_requested()) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     kill(getpid(), SIGTERM);
   });
   const Result result = RunWords("run --json " + flags + Plan());
+  interrupter.request_stop();
   interrupter.join();
-  EXPECT_EQ(result.code, kExitInterrupted);
+  ASSERT_EQ(result.code, kExitInterrupted) << result.err;
   EXPECT_EQ(result.out, "");
   EXPECT_NE(
       result.err.find("rank 1 was killed after step 3: all processes start again from step 2"),
@@ -238,7 +243,8 @@ TEST_F(TrainingRunTest, AnInterruptedRunLeavesOnlyCompleteCheckpointsAndGoesOn) 
 
 TEST_F(TrainingRunTest, APlainRunCanBeInterruptedToo) {
   std::jthread interrupter([&](const std::stop_token& over) {
-    while (!over.stop_requested() && Processes() < 2) {
+    while (Processes() < 2) {
+      if (over.stop_requested()) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     kill(getpid(), SIGINT);
