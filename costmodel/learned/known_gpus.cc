@@ -69,7 +69,8 @@ KnownGpus::KnownGpus(const KernelFamily& family, std::span<const FitRow> rows) :
   const std::vector<double> joint =
       has_own ? std::vector<double>() : FitConstants(family, start, rows);
   for (const auto& [id, own] : ByGpu(rows)) {
-    gpus_.push_back({*own.front().device, has_own ? FitConstants(family, start, own) : joint});
+    gpus_.push_back(
+        {AsSampled(*own.front().device), has_own ? FitConstants(family, start, own) : joint});
   }
 }
 
@@ -133,6 +134,7 @@ KnownGpus KnownGpus::Without(const std::string& id) const {
 }
 
 void KnownGpus::Put(KnownGpu gpu) {
+  gpu.device = AsSampled(std::move(gpu.device));
   std::erase_if(gpus_, [&](const KnownGpu& other) { return other.device == gpu.device; });
   gpus_.push_back(std::move(gpu));
 }
