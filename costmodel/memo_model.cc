@@ -23,6 +23,15 @@ MemoModel::Memory& MemoModel::MemoryOf(const Device& device) const {
 }
 
 std::vector<Estimate> MemoModel::Predict(std::span<const Op> ops, const Device& device) const {
+  const auto of_model = [&](std::span<const Op> unseen) { return model_.Predict(unseen, device); };
+  return Recall(ops, device, [&](std::span<const Op> unseen) {
+    return PriceWithSparse(
+        unseen, [&](std::span<const Op> dense) { return Recall(dense, device, of_model); });
+  });
+}
+
+std::vector<Estimate> MemoModel::Recall(std::span<const Op> ops, const Device& device,
+                                        const PriceOps& price) const {
   Memory& memory = MemoryOf(device);
   std::vector<Estimate> estimates(ops.size());
   std::vector<Op> unseen;
@@ -40,7 +49,7 @@ std::vector<Estimate> MemoModel::Predict(std::span<const Op> ops, const Device& 
     }
   }
   if (unseen.empty()) return estimates;
-  const std::vector<Estimate> fresh = model_.Predict(unseen, device);
+  const std::vector<Estimate> fresh = price(unseen);
   const std::unique_lock lock(memory.mutex);
   for (size_t i = 0; i < unseen.size(); ++i) {
     estimates[unseen_at[i]] = fresh[i];

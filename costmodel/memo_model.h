@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "costmodel/cost_model.h"
+#include "costmodel/sparse_product.h"
 
 namespace stagecraft {
 
 // Gives the same estimates as the model behind it, in less than 0.1 us for an op that it has seen.
-// Predict() may be called from any thread. It remembers at most `most` estimates for each device,
-// of some 400 bytes each, and asks the other model each time for any further op. The number of
-// devices has no limit, since callers have only the few GPU types of a cluster.
+// Of a sparse product it remembers the dense ops too, which are the same however many entries there
+// are. Predict() may be called from any thread. It remembers at most `most` estimates for each
+// device, of some 400 bytes each, and asks the other model each time for any further op. The number
+// of devices has no limit, since callers have only the few GPU types of a cluster.
 class MemoModel : public CostModel {
  public:
   // `model` must outlive this one.
@@ -33,6 +35,9 @@ class MemoModel : public CostModel {
     std::shared_mutex mutex;
     std::unordered_map<Op, Estimate> estimates;
   };
+  // Returns what is remembered of the ops, and has `price` say the others.
+  std::vector<Estimate> Recall(std::span<const Op> ops, const Device& device,
+                               const PriceOps& price) const;
   Memory& MemoryOf(const Device& device) const;
 
   const CostModel& model_;

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "costmodel/sparse_product.h"
+
 namespace stagecraft {
 namespace {
 
@@ -61,6 +63,25 @@ TEST(MemoModelTest, AFullMemoryAsksAnewAndSaysTheSame) {
   EXPECT_EQ(memo.Predict(Ops(1, 10), TestGpu(3))[9].time, Duration::Nanoseconds(30));
   EXPECT_EQ(memo.Predict(Ops(1, 10), TestGpu(3))[9].time, Duration::Nanoseconds(30));
   EXPECT_EQ(model.asked, 25);
+}
+
+// Sparse products that differ in their entries are the same GEMM once they are expanded.
+TEST(MemoModelTest, ExpandedProductsShareTheirGemm) {
+  constexpr int kProducts = 10;
+  std::vector<Op> products;
+  for (int i = 0; i < kProducts; ++i) {
+    products.push_back(
+        Op::Sparse(DType::kBf16, Direction::kForward, 64, 32, 16, /*nonzeros=*/100 + i));
+    products.back().product = SparseProduct::kFaster;
+  }
+  const CountingModel model;
+  const MemoModel memo(model);
+  const auto of_model = [&](std::span<const Op> ops) { return model.Predict(ops, TestGpu(2)); };
+  EXPECT_EQ(memo.Predict(products, TestGpu(2)), PriceWithSparse(products, of_model));
+  model.asked = 0;
+  for (Op& product : products) product.nonzeros += kProducts;
+  memo.Predict(products, TestGpu(2));
+  EXPECT_EQ(model.asked, 2 * kProducts);  // from the entries, and the kernel that expands them
 }
 
 TEST(MemoModelTest, ThreadsSeeTheSameEstimates) {
