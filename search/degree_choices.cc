@@ -1,5 +1,6 @@
 // Implements DegreeSpace::ChoicesOf().
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -103,27 +104,42 @@ class ChoiceEnumeration {
     if (choice.pipeline == 1 && pipeline_schedule != one_stage_) return;
     if (!is_even() && IsAsynchronous(pipeline_schedule)) return;
     choice.schedule = static_cast<uint8_t>(pipeline_schedule);
-    std::vector<int> usual(kMostChunks);
-    for (int i = 0; i < kMostChunks; ++i) usual[i] = i + 1;
-    for (const int chunks : Or(choices_.chunks, usual)) {
+    for (const int chunks : ChunksOf(pipeline_schedule)) {
       choice.chunks = chunks;
-      const bool is_needless = choice.pipeline == 1 && chunks > 1;
-      if (!is_needless && ChunksFit(pipeline_schedule, choice)) AddRecomputes(choice);
+      if (MicroBatchesFit(pipeline_schedule, choice)) AddRecomputes(choice);
     }
   }
 
-  bool ChunksFit(PipelineSchedule pipeline_schedule, const DegreeChoice& choice) const {
-    const Placement placement = PlacementOf(pipeline_schedule);
-    if (!FindChunkError(pipeline_schedule, placement, choice.pipeline, choice.chunks).empty())
-      return false;
-    const ChunkMap map(placement, choice.pipeline, choice.chunks);
+  // Returns the chunks per stage with which the stages of the family can run a schedule. They are
+  // found once, since all sizes of micro-batches ask for them.
+  const std::vector<int>& ChunksOf(PipelineSchedule pipeline_schedule) {
+    const auto [entry, is_new] = chunks_.try_emplace(pipeline_schedule);
+    if (!is_new) return entry->second;
+    std::vector<int> usual(kMostChunks);
+    std::iota(usual.begin(), usual.end(), 1);
+    for (const int chunks : Or(choices_.chunks, usual)) {
+      const bool is_needless = family_.pipeline == 1 && chunks > 1;
+      if (!is_needless && ChunksFit(pipeline_schedule, chunks)) entry->second.push_back(chunks);
+    }
+    return entry->second;
+  }
+
+  bool ChunksFit(PipelineSchedule pipeline_schedule, int chunks) const {
     const int layers = workload_.layer_count();
-    if (map.length() > layers) return false;
-    const bool balances_head = problem_.given.balance_head && choice.pipeline > 1;
-    if (balances_head && (choice.chunks > 1 || layers - 2 < choice.pipeline)) return false;
-    const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
-    if (choices_.chunks.empty() && choice.chunks > LeastChunks(pipeline_schedule) && !divides)
+    if (chunks > layers) return false;
+    const Placement placement = PlacementOf(pipeline_schedule);
+    if (!FindChunkError(pipeline_schedule, placement, family_.pipeline, chunks).empty())
       return false;
+    const ChunkMap map(placement, family_.pipeline, chunks);
+    if (map.length() > layers) return false;
+    const bool balances_head = problem_.given.balance_head && family_.pipeline > 1;
+    if (balances_head && (chunks > 1 || layers - 2 < family_.pipeline)) return false;
+    const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
+    return !choices_.chunks.empty() || chunks <= LeastChunks(pipeline_schedule) || divides;
+  }
+
+  bool MicroBatchesFit(PipelineSchedule pipeline_schedule, const DegreeChoice& choice) const {
+    const ChunkMap map(PlacementOf(pipeline_schedule), choice.pipeline, choice.chunks);
     // The number of micro-batches of a replica or, if replicas differ by one, the least and the
     // most.
     const int64_t all = problem_.given.global_batch / choice.micro_batch;
@@ -168,6 +184,7 @@ class ChoiceEnumeration {
   const int experts_;
   const int64_t most_micro_batch_;
   const std::optional<PipelineSchedule> one_stage_;
+  std::map<PipelineSchedule, std::vector<int>> chunks_;  // by schedule
   std::vector<DegreeChoice> found_;
 };
 

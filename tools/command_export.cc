@@ -32,11 +32,11 @@ namespace {
 constexpr int kSchema = 1;
 // Returns the passes of one replica, by stage. Throws InputError if not all replicas run the same.
 PassOrders OrdersToExport(const Plan& plan) {
-  const int micro_batches = StageShares(plan, 0).Count(0);
+  const int micro_batches = ReplicaMicroBatches(plan, 0, 0);
   bool are_same = HasSeparatePipelines(plan);
   for (int replica = 1; are_same && replica < static_cast<int>(plan.stages[0].replicas.size());
        ++replica) {
-    are_same = StageShares(plan, 0).Count(replica) == micro_batches;
+    are_same = ReplicaMicroBatches(plan, 0, replica) == micro_batches;
   }
   if (are_same) return PassOrdersOf(plan, 0);
   throw InputError(
@@ -60,7 +60,7 @@ std::string ScheduleCsv(const Plan& plan, const std::string&) {
         "want first-last, or export plan",
         Name(plan.schedule_options.vocabulary)));
   }
-  return WritePytorchCsv(MapOf(plan), plan.orders, StageShares(plan, 0).Count(0));
+  return WritePytorchCsv(MapOf(plan), plan.orders, ReplicaMicroBatches(plan, 0, 0));
 }
 
 std::string PlanText(const Plan& plan, const std::string& path) {
@@ -116,7 +116,7 @@ nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const s
   }
   size_t passes = 0;
   for (const PassOrder& order : plan.orders) passes += order.size();
-  contents["micro_batches"] = StageShares(plan, 0).Count(0);
+  contents["micro_batches"] = ReplicaMicroBatches(plan, 0, 0);
   contents["passes"] = passes;
   return contents;
 }

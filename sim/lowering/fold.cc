@@ -149,7 +149,7 @@ class Folder {
     Append(spec.expert_fabric, signature);
     Append(spec.expert_node_fabric, signature);
     Append(spec.expert_rail_fabric, signature);
-    signature.push_back(StageShares(plan_, stage).Count(replica));
+    signature.push_back(ReplicaMicroBatches(plan_, stage, replica));
   }
 
   // Everything on which the time of a replica's work depends, whatever its ranks are.

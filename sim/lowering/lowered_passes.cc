@@ -65,10 +65,10 @@ void LoweredPasses::AddInstance(LoweringContext& context, int index) {
   PassOrders orders;
   if (is_separate) orders = PassOrdersOf(plan, instance.replicas[0][0]);
   for (int stage = 0; stage < context.stages(); ++stage) {
-    shares.push_back(StageShares(plan, stage));
-    if (is_separate) {
-      shares.back() = {shares.back().Count(instance.replicas[stage][0]), 1};
-    }
+    shares.push_back(
+        is_separate
+            ? MicroBatchShares(ReplicaMicroBatches(plan, stage, instance.replicas[stage][0]), 1)
+            : StageShares(plan, stage));
     for (size_t r = 0; r < instance.replicas[stage].size(); ++r) {
       const int position = static_cast<int>(r);
       PassOrder order = is_separate ? std::move(orders[stage])

@@ -38,7 +38,7 @@ class ExchangeLowering {
   }
 
   void Run() {
-    const int micro_batches = StageShares(plan_, 0).Count(instance_.replicas[0][0]);
+    const int micro_batches = ReplicaMicroBatches(plan_, 0, instance_.replicas[0][0]);
     for (const VocabularyExchange& exchange :
          MakeVocabularyOrders(plan_.schedule, plan_.schedule_options, map_, micro_batches)
              .exchanges) {

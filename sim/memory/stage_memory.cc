@@ -121,7 +121,7 @@ class MemoryEstimator::Estimator {
   // once.
   const PassOrder& OrderOf(int stage, int replica) {
     if (!HasSeparatePipelines(plan_)) return own_ = StageOrder(plan_, stage, replica);
-    PassOrders& orders = orders_[StageShares(plan_, 0).Count(replica)];
+    PassOrders& orders = orders_[ReplicaMicroBatches(plan_, 0, replica)];
     if (orders.empty()) orders = PassOrdersOf(plan_, replica);
     return orders[stage];
   }
@@ -190,14 +190,14 @@ std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool with_f
     // Replicas differ in their micro-batches, in their GPUs and in the memory of their hosts; of
     // those that differ in none of these, the first stands for all.
     const auto& replicas = plan.stages[stage].replicas;
-    const MicroBatchShares shares = StageShares(plan, stage);
     std::set<std::tuple<Bytes, Bytes, Generation, int>> seen;
     std::optional<StageMemory> fullest;
     for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
       const int device = SmallestDevice(cluster_, replicas[r]);
       const Generation generation = cluster_.device(replicas[r][0]).generation;
       const Bytes host = HostShare(plan, cluster_, device);
-      if (!seen.emplace(cluster_.device(device).memory, host, generation, shares.Count(r)).second) {
+      const int micro_batches = ReplicaMicroBatches(plan, stage, r);
+      if (!seen.emplace(cluster_.device(device).memory, host, generation, micro_batches).second) {
         continue;
       }
       const StageMemory memory = estimator.Estimate(stage, r, with_fragmentation);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 
 #include "costmodel/check.h"
@@ -12,6 +13,9 @@ MicroBatchShares::MicroBatchShares(std::span<const int> counts)
     : micro_batches_(std::accumulate(counts.begin(), counts.end(), 0)),
       replicas_(static_cast<int>(counts.size())),
       first_(1, 0) {
+  const bool are_equal =
+      std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
+  if (are_equal && counts[0] > 0) return;  // they take micro-batches in turn
   for (int replica = 0; replica < replicas_; ++replica) {
     CHECK(counts[replica] > 0);
     for (int own = 0; own < counts[replica]; ++own) positions_.push_back({replica, own});

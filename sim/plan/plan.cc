@@ -5,6 +5,16 @@
 #include "sim/plan/asynchronous_plan.h"
 
 namespace stagecraft {
+namespace {
+
+// The shares of replicas that take micro-batches in turn.
+MicroBatchShares SharesInTurn(const Plan& plan, int stage) {
+  const auto replicas = static_cast<int>(plan.stages[stage].replicas.size());
+  if (IsAsynchronous(plan.schedule)) return {StretchOf(plan).Total(), replicas};
+  return {static_cast<int>(plan.micro_batches()), replicas};
+}
+
+}  // namespace
 
 const char* Name(Recompute recompute) {
   constexpr const char* kNames[] = {"none", "selective", "full", "operators"};
@@ -29,10 +39,14 @@ ChunkMap MapOf(const Plan& plan) {
 
 MicroBatchShares StageShares(const Plan& plan, int stage) {
   const Stage& s = plan.stages[stage];
-  const auto replicas = static_cast<int>(s.replicas.size());
-  if (IsAsynchronous(plan.schedule)) return {StretchOf(plan).Total(), replicas};
-  if (!s.replica_micro_batches.empty()) return MicroBatchShares(s.replica_micro_batches);
-  return {static_cast<int>(plan.micro_batches()), replicas};
+  const bool takes_turns = IsAsynchronous(plan.schedule) || s.replica_micro_batches.empty();
+  return takes_turns ? SharesInTurn(plan, stage) : MicroBatchShares(s.replica_micro_batches);
+}
+
+int ReplicaMicroBatches(const Plan& plan, int stage, int replica) {
+  const std::vector<int>& counts = plan.stages[stage].replica_micro_batches;
+  const bool takes_turns = IsAsynchronous(plan.schedule) || counts.empty();
+  return takes_turns ? SharesInTurn(plan, stage).Count(replica) : counts[replica];
 }
 
 int InnerLayers(const Stage& stage, const Workload& workload) {

@@ -83,6 +83,9 @@ ChunkMap MapOf(const Plan& plan);
 // Which micro-batches each replica of a stage takes: of a step, or of what is simulated of a
 // pipeline schedule that never ends (asynchronous_plan.h).
 MicroBatchShares StageShares(const Plan& plan, int stage);
+// Returns how many micro-batches one replica of a stage takes: StageShares().Count(), without
+// dividing them.
+int ReplicaMicroBatches(const Plan& plan, int stage, int replica);
 
 // Whether replica r of every stage feeds replica r of the next and no other, so that there are as
 // many pipelines as replicas.

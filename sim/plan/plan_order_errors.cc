@@ -54,9 +54,8 @@ bool SharesExperts(const Plan& plan) {
 
 void CheckPairs(const Plan& plan, Errors& errors) {
   if (!Reads(plan.schedule, kReadsPairing)) {
-    errors.push_back(
-        fmt::format("pairs_passes: not with {}, want 1f1b, interleaved or listed passes",
-                    Name(plan.schedule)));
+    errors.push_back(fmt::format(
+        "pairs_passes: not with {}, want 1f1b, interleaved or listed passes", Name(plan.schedule)));
   } else if (!HasSeparatePipelines(plan)) {
     errors.push_back("pairs_passes: wants the same number of replicas in every stage");
   } else if (plan.SplitsVocabulary()) {
@@ -76,12 +75,12 @@ void CheckPairs(const Plan& plan, Errors& errors) {
 }
 
 // A plan that lists its passes must run the same micro-batches on every replica.
-void CheckGivenOrders(const Plan& plan, const MicroBatchShares& shares, Errors& errors) {
+void CheckGivenOrders(const Plan& plan, Errors& errors) {
   const bool needs_same = IsCustom(plan.schedule) || NeedsCosts(plan.schedule);
   if (!needs_same) return;
-  const int count = shares.Count(0);
+  const int count = ReplicaMicroBatches(plan, 0, 0);
   for (size_t replica = 1; replica < plan.stages[0].replicas.size(); ++replica) {
-    if (shares.Count(static_cast<int>(replica)) == count) continue;
+    if (ReplicaMicroBatches(plan, 0, static_cast<int>(replica)) == count) continue;
     errors.push_back(fmt::format(
         "order: {} wants the same number of micro-batches in every replica", Name(plan.schedule)));
     return;
@@ -115,15 +114,15 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
     return;
   }
   if (!HasSeparatePipelines(plan)) return;
-  const MicroBatchShares shares = StageShares(plan, 0);
+  const ChunkMap map = MapOf(plan);
   for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
     const std::string problem =
-        FindMicroBatchError(plan.schedule, MapOf(plan), shares.Count(replica));
+        FindMicroBatchError(plan.schedule, map, ReplicaMicroBatches(plan, 0, replica));
     if (problem.empty()) continue;
     errors.push_back(problem);
     return;
   }
-  CheckGivenOrders(plan, shares, errors);
+  CheckGivenOrders(plan, errors);
 }
 
 bool RunsHalves(const Plan& plan) {

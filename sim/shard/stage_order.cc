@@ -38,7 +38,7 @@ void DropBackwards(PassOrder& order) {
 
 PassOrders MakePipelineSchedules(const Plan& plan, int replica, const PassOrderInputs* inputs) {
   PassOrders orders = MakePassOrders(plan.schedule, plan.schedule_options, MapOf(plan),
-                                     StageShares(plan, 0).Count(replica), inputs);
+                                     ReplicaMicroBatches(plan, 0, replica), inputs);
   if (plan.forward_only) std::for_each(orders.begin(), orders.end(), DropBackwards);
   return orders;
 }
@@ -50,7 +50,7 @@ PassOrders PassOrdersOf(const Plan& plan, int replica) {
 PassOrder StageOrder(const Plan& plan, int stage, int replica) {
   if (HasSeparatePipelines(plan)) return PassOrdersOf(plan, replica)[stage];
   PassOrder order = TraitsOf(plan.schedule).unequal_replicas == UnequalReplicas::kForwardsFirst
-                        ? GpipeOrder(StageShares(plan, stage).Count(replica))
+                        ? GpipeOrder(ReplicaMicroBatches(plan, stage, replica))
                         : ReplicatedOrder(plan, stage, replica);
   if (plan.forward_only) DropBackwards(order);
   return order;
