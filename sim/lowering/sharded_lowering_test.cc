@@ -76,7 +76,8 @@ TEST(ShardedLoweringTest, ALateGatherIsExposed) {
 // Whether the table of the head is that of the embedding.
 class TensorGatherTest : public testing::TestWithParam<bool> {};
 
-// As many bytes as by layers, in a collective for every tensor, once the layer before is done.
+// Gathers by tensors send as many bytes as gathers by layers. Each tensor has a collective of its
+// own, which begins once the layer before is done.
 TEST_P(TensorGatherTest, TensorsAreGatheredOneByOne) {
   DecoderConfig config = SizedDecoder(
       "gpt", {.layers = 4, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});

@@ -73,8 +73,8 @@ Plan Sharded(const Workload& workload, int devices, int zero, int pipeline = 1, 
   return MakePlan(degrees, workload, MakeCluster(1, devices));
 }
 
-// Of 8 data-parallel ranks 2 hold a share of the experts, or 1, which then neither gathers nor
-// reduces it.
+// There are 8 data-parallel ranks. Each share of the experts is held by 2 of them, or by 1, which
+// then neither gathers nor reduces it.
 TEST(HeldStatesTest, ExpertsAreSharedAmongTheirHolders) {
   const Workload workload = WithExperts();
   FrameworkMemory framework;

@@ -160,7 +160,7 @@ TEST(KeptTensorsTest, TwoSamplesWhoseLayoutDiffersKeepTheAttentionOutputTwice) {
   EXPECT_EQ(kept(framework), kept({}) + 2 * 2 * 256 * 64);
 }
 
-// 32 weights: 64 bytes in 16 bits, 128 in 32, both rounded up to 512.
+// The 32 weights take 64 bytes in 16 bits, which the allocator rounds up to 512.
 TEST(KeptTensorsTest, AutocastKeepsWeightsFromForwardToBackward) {
   FrameworkMemory framework;
   framework.casts_weights = true;
