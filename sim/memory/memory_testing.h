@@ -1,4 +1,5 @@
-// Small layers whose tensors can be counted by hand, and what their passes hold, for tests.
+// Small layers and networks whose tensors can be counted by hand, and what their passes hold, for
+// tests.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include "sim/memory/layer_tensors.h"
 #include "sim/shard/shard.h"
 #include "sim/workload/networks/decoder.h"
+#include "sim/workload/networks/encoder.h"
 #include "sim/workload/networks/test_decoders.h"
 #include "sim/workload/workload.h"
 
@@ -46,6 +48,26 @@ inline Workload TinyDecoder(AttentionBackend attention) {
   const DecoderConfig config = SizedDecoder(
       "gpt", {.layers = 1, .hidden = 64, .heads = 4, .vocab = 128, .max_sequence = 256});
   return BuildDecoder(config, attention, "tiny");
+}
+
+// Returns a GPT of two blocks of 256 features, each with eight experts, two of them for each token.
+inline Workload GptOfExperts() {
+  DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 2, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
+  config.moe = {.experts = 8, .experts_per_token = 2, .ffn = 512};
+  return BuildDecoder(config, AttentionBackend::kFlash, "experts");
+}
+
+// Returns a T5 with one block on each side. Its encoder, its decoder and its head share a table of
+// 128 words of 64 features; encoder and decoder also share one of 512 positions.
+inline Workload TinyT5() {
+  EncoderDecoderConfig config = EncoderDecoderOfFamily("megatron_t5");
+  config.block.layers = config.decoder_layers = 1;
+  config.block.hidden = 64;
+  config.block.heads = 4;
+  config.block.vocab = 128;
+  config.encoder_sequence = config.decoder_sequence = config.block.max_sequence = 512;
+  return BuildEncoderDecoder(Completed(config), AttentionBackend::kFlash, "tiny");
 }
 
 // Returns the passes of a chunk that is this layer alone.
