@@ -33,11 +33,6 @@ constexpr int64_t kMatrix = kWidth * kWidth;
 
 using States = std::vector<LayerState>;
 
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
 // Layers of a norm and a matrix. The norm takes no time, but as it is trained, the backward of a
 // trained layer is two GEMMs, wherever it is.
 Workload NormedChain(int layers) {

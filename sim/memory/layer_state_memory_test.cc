@@ -21,11 +21,6 @@ constexpr int64_t kMatrix = kWidth * kWidth;
 
 using States = std::vector<LayerState>;
 
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
 StageMemory MemoryOf(const Workload& workload, int zero = 0) {
   const Cluster cluster = MakeCluster(1, 4);
   PlanDegrees degrees = Degrees(1, 1);
