@@ -97,7 +97,8 @@ TEST(KernelModelTest, ADeviceKnowsWhatConvolutionsReach) {
   EXPECT_NEAR(usual / seconds(), 2, 0.05);
 }
 
-// 2 x 8192^3 flop at 460 FLOP per clock and multiprocessor, over what the tiles take otherwise.
+// The loads allow 460 FLOP per clock and multiprocessor, at which 2 x 8192^3 flop take longer than
+// the tiles take otherwise.
 TEST(KernelModelTest, LoadsOfUnalignedRowsBoundTheTimeOfAGemm) {
   const auto seconds = [](const Device& device, int64_t row) {
     const Op op = Op::GemmOfRows(DType::kBf16, 8192, 8192, 8192, 1, {row});

@@ -22,8 +22,8 @@ Op Way(Op op, SparseProduct product) {
   return op;
 }
 
-// 2 bytes for each number, 4 for the column of each entry and for where each of 8 rows begins and
-// the last one ends.
+// Each number has 2 bytes; the column of each entry has 4, and so has each place where one of 8
+// rows begins or the last one ends.
 TEST(SparseProductTest, TrafficIsThatOfTheEntriesAndOfTheDenseOperands) {
   const int64_t operands = 2 * 10 * (8 + 6), entries = 2 * 24 + 4 * (24 + 9);
   EXPECT_EQ(Product().Traffic(), Bytes(operands + entries));

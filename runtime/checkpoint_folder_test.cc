@@ -27,7 +27,8 @@ class CheckpointFolderTest : public testing::Test {
     for (int i = 0; i < updates; ++i) state.Update(Bytes(3000));
     return state;
   }
-  // Both ranks write; `complete` as the processes of a run do then.
+  // Both ranks write their files. With `complete` the checkpoint becomes complete, as when the
+  // processes of a run have done so.
   void Write(int64_t step, bool complete = true) {
     for (int rank = 0; rank < 2; ++rank) folder_.Write(step, rank, State(rank, int(step)));
     if (complete) folder_.Complete(step);

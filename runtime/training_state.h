@@ -30,7 +30,7 @@ class TrainingState {
   const Progress& progress() const { return progress_; }
   std::span<const float> values() const { return values_; }
 
-  // Where a kept state is read to; then Resume() makes it this one.
+  // A reader of a kept state writes its numbers here; then Resume() makes the state this one.
   std::span<float> values() { return values_; }
   void Resume(const Progress& progress) { progress_ = progress; }
 

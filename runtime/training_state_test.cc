@@ -17,7 +17,7 @@ namespace {
 
 constexpr Bytes kSize(80'000);  // 10,000 weights and as much momentum
 
-// After updates of these sizes.
+// Returns a state that has seen updates of these sizes.
 TrainingState After(const std::vector<Bytes>& updates, int rank = 0) {
   TrainingState state(kSize, rank);
   for (const Bytes moved : updates) state.Update(moved);

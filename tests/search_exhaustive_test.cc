@@ -21,6 +21,7 @@
 #include "search/step_bound.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/plan/make_plan.h"
+#include "sim/testing/mixture_testing.h"
 #include "sim/workload/networks/test_decoders.h"
 #include "tests/all_families.h"
 #include "tests/enumerated_plans.h"
@@ -190,15 +191,11 @@ TEST(StepBoundTest, NoStepIsShorterAndNoDeviceHoldsLess) {
 
 // In these mixtures of experts, exchanges are hidden behind passes of other micro-batches.
 TEST(StepBoundTest, NoStepIsShorterIfPassesHideExchanges) {
-  DecoderConfig config = SizedDecoder("mixtral", {.layers = 8,
-                                                  .hidden = 1024,
-                                                  .heads = 8,
-                                                  .kv_heads = 8,
-                                                  .ffn = 2048,
-                                                  .vocab = 8192,
-                                                  .max_sequence = 1024});
-  config.moe.experts = 16;
-  config.moe.experts_per_token = 4;
+  DecoderConfig config = MixtureConfig(8, 16, 4);
+  config.hidden = 1024;
+  config.ffn = 2048;
+  config.vocab = 8192;
+  config.max_sequence = 1024;
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
   const Cluster cluster = ParseCluster("h100-sxm:2x8");
   const AnalyticalModel model;

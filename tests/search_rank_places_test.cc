@@ -23,6 +23,7 @@
 #include "sim/plan/plan.h"
 #include "sim/step/evaluation.h"
 #include "sim/testing/lowering_testing.h"
+#include "sim/testing/mixture_testing.h"
 #include "sim/testing/random_nodes.h"
 #include "sim/testing/random_plans.h"
 #include "sim/workload/workload.h"

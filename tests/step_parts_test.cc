@@ -27,6 +27,7 @@
 #include "sim/step/evaluation.h"
 #include "sim/step/mechanism.h"
 #include "sim/testing/lowering_testing.h"
+#include "sim/testing/mixture_testing.h"
 #include "sim/testing/random_plans.h"
 
 namespace stagecraft {

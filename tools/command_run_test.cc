@@ -9,7 +9,6 @@
 #include <fstream>
 #include <future>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,32 +19,20 @@
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/schedule_proto.h"
 #include "sim/schedule/timeline.h"
+#include "tools/run/host_rank_testing.h"
 #include "tools/run/rank_request.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {
 
-struct Result {
-  int code = 0;
-  std::string out, err;
-};
-
-Result RunWords(const std::string& text) {
-  std::istringstream words(text), in;
-  Args args;
-  for (std::string word; words >> word;) args.push_back(word);
-  std::ostringstream out, err;
-  Result result;
-  result.code = RunCommandLine(args, in, out, err);
-  result.out = out.str();
-  result.err = err.str();
-  return result;
+// Returns the flags of a plan of a network that takes no time.
+std::string PlanOn(const std::string& devices) {
+  return " --model " + TinyNetwork() +
+         " --micro-batch 1 --global-batch 4 --seq 64 --precision fp32 " + devices;
 }
 
-const std::string kPlan =
-    " --model megatron:4x64x4 --cluster h100-sxm:1x2 --pp 2 --micro-batch 1 --global-batch 4 "
-    "--seq 64 --precision fp32";
+std::string TwoStages() { return PlanOn("--cluster h100-sxm:1x2 --pp 2"); }
 
 std::string TempFile(const std::string& name) { return testing::TempDir() + "/" + name; }
 
@@ -68,10 +55,11 @@ pid_t FindRank(int rank) {
 
 TEST(RunTest, MeasuresEveryTaskOfTheScheduleThatIsSimulated) {
   const std::string measured = TempFile("measured.pb"), simulated = TempFile("simulated.pb");
-  const Result run =
-      RunWords("run --executor host --json --steps 3 --warm-up 1 -o " + measured + kPlan);
+  const CommandResult run =
+      RunWords("run --executor host --json --steps 3 --warm-up 1 -o " + measured + TwoStages());
   ASSERT_EQ(run.code, kExitOk) << run.err;
-  ASSERT_EQ(RunWords("simulate --quiet --unfold --timeline " + simulated + kPlan).code, kExitOk);
+  ASSERT_EQ(RunWords("simulate --quiet --unfold --timeline " + simulated + TwoStages()).code,
+            kExitOk);
   TimelineProto first, second;
   ReadProtoFile(measured, &first);
   ReadProtoFile(simulated, &second);
@@ -105,16 +93,15 @@ TEST(RunTest, MeasuresEveryTaskOfTheScheduleThatIsSimulated) {
 }
 
 TEST(RunTest, TensorRanksAndReplicasExchangeWithinTheirGroups) {
-  const Result run = RunWords(
-      "run --executor host --quiet --json --steps 1 --warm-up 0 --model megatron:4x64x4 --cluster "
-      "h100-sxm:1x4 --tp 2 --pp 1 --micro-batch 1 --global-batch 4 --seq 64 --precision fp32");
+  const CommandResult run = RunWords("run --executor host --quiet --json --steps 1 --warm-up 0" +
+                                     PlanOn("--cluster h100-sxm:1x4 --tp 2 --pp 1"));
   ASSERT_EQ(run.code, kExitOk) << run.err;
   EXPECT_EQ(nlohmann::json::parse(run.out)["ranks"], 4);
 }
 
 TEST(RunTest, AProcessThatDiesIsNamedAndTheOthersStop) {
-  std::future<Result> running = std::async(std::launch::async, [] {
-    return RunWords("run --executor host --quiet --steps 1000000" + kPlan);
+  std::future<CommandResult> running = std::async(std::launch::async, [] {
+    return RunWords("run --executor host --quiet --steps 1000000" + TwoStages());
   });
   pid_t victim = 0;
   for (int i = 0; i < 1000 && victim == 0; ++i) {
@@ -122,10 +109,10 @@ TEST(RunTest, AProcessThatDiesIsNamedAndTheOthersStop) {
     victim = FindRank(1);
   }
   ASSERT_NE(victim, 0);
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // well within a step
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // By then it runs steps.
   kill(victim, SIGKILL);
   ASSERT_EQ(running.wait_for(std::chrono::seconds(10)), std::future_status::ready);
-  const Result result = running.get();
+  const CommandResult result = running.get();
   EXPECT_EQ(result.code, kExitInternal);
   EXPECT_NE(result.err.find("rank 1: killed by signal 9; all processes were stopped"),
             std::string::npos)
@@ -135,7 +122,8 @@ TEST(RunTest, AProcessThatDiesIsNamedAndTheOthersStop) {
 
 TEST(RunTest, TooManyProcessesAreRefusedByAll) {
   const std::string simulated = TempFile("two.pb"), schedule = TempFile("schedule.pb");
-  ASSERT_EQ(RunWords("simulate --quiet --unfold --timeline " + simulated + kPlan).code, kExitOk);
+  ASSERT_EQ(RunWords("simulate --quiet --unfold --timeline " + simulated + TwoStages()).code,
+            kExitOk);
   TimelineProto timeline;
   ReadProtoFile(simulated, &timeline);
   WriteFileAtomically(schedule, timeline.schedule().SerializeAsString());
@@ -170,52 +158,44 @@ class Set {
 TEST(RunTest, OnGpusItRefusesInOneSentence) {
   const auto refuses = [](const std::string& flags, const std::string& sentence) {
     const std::string file = TempFile("never.pb");
-    const Result result = RunWords("run --executor cuda -o " + file + " " + flags);
+    const CommandResult result = RunWords("run --executor cuda -o " + file + " " + flags);
     EXPECT_EQ(result.code, kExitBadInput) << flags;
     EXPECT_TRUE(result.err.starts_with("stagecraft run: " + sentence)) << result.err;
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_FALSE(std::filesystem::exists(file));
   };
-  refuses(kPlan, "--executor: got a CUDA device, want ");
-  refuses("--share-gpu" + kPlan, "--executor: got a CUDA device, want ");
-  const std::string hosts =
-      " --model megatron:4x64x4 --cluster h100-sxm:2x1 --pp 2 --micro-batch 1 --global-batch 4 "
-      "--seq 64 --precision fp32";
+  refuses(TwoStages(), "--executor: got a CUDA device, want ");
+  refuses("--share-gpu" + TwoStages(), "--executor: got a CUDA device, want ");
+  const std::string hosts = PlanOn("--cluster h100-sxm:2x1 --pp 2");
   refuses(hosts, "--cluster: got 2 hosts, want mpirun, srun or torchrun");
   refuses("--share-gpu" + hosts, "--share-gpu: got a plan on 2 hosts, want a plan on one host");
   const Set rank("RANK", "0");
-  refuses(kPlan, "WORLD_SIZE: got none, want what torchrun sets");
+  refuses(TwoStages(), "WORLD_SIZE: got none, want what torchrun sets");
   const Set size("WORLD_SIZE", "4"), local("LOCAL_RANK", "0"), address("MASTER_ADDR", "node0"),
       port("MASTER_PORT", "29500");
-  refuses(kPlan, "got 4 processes, want 2, one for each rank of the plan");
+  refuses(TwoStages(), "got 4 processes, want 2, one for each rank of the plan");
   const Set two("WORLD_SIZE", "2");
-  refuses(kPlan, "--executor: got a CUDA device, want ");
+  refuses(TwoStages(), "--executor: got a CUDA device, want ");
 }
 
 TEST(RunTest, RefusesWhatItCannotRun) {
   const auto refuses = [](const std::string& flags, const std::string& sentence) {
-    const Result result = RunWords("run " + flags);
+    const CommandResult result = RunWords("run " + flags);
     EXPECT_EQ(result.code, kExitBadInput) << flags;
     EXPECT_NE(result.err.find(sentence), std::string::npos) << flags << "\n" << result.err;
   };
-  refuses("--executor abacus" + kPlan, "--executor: got \"abacus\"");
+  refuses("--executor abacus" + TwoStages(), "--executor: got \"abacus\"");
   refuses(
       "--model megatron:4x64x4 --cluster h100-sxm:1x2 --dp 2 --gradient-sync gossip "
       "--sync-peers 1 --global-batch 4 --seq 64",
       "--gradient-sync: got gossip, want all-reduce");
-  refuses("--steps 0" + kPlan, "--steps: got 0, want 1 or more");
-  refuses("--share-gpu" + kPlan, "--share-gpu: got it with --executor host, want --executor cuda");
-  refuses("-o timeline.json" + kPlan, "-o: got \"timeline.json\", want a .pb file");
-  refuses("-o /no/such/folder/t.pb" + kPlan, "whose folder does not exist");
+  refuses("--steps 0" + TwoStages(), "--steps: got 0, want 1 or more");
+  refuses("--share-gpu" + TwoStages(),
+          "--share-gpu: got it with --executor host, want --executor cuda");
+  refuses("-o timeline.json" + TwoStages(), "-o: got \"timeline.json\", want a .pb file");
+  refuses("-o /no/such/folder/t.pb" + TwoStages(), "whose folder does not exist");
 }
 
 }  // namespace
 }  // namespace stagecraft
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  const std::filesystem::path rank = std::filesystem::absolute("tools/run/stagecraft_host_rank");
-  setenv("STAGECRAFT_HOST_RANK", rank.c_str(), 1);
-  return RUN_ALL_TESTS();
-}

@@ -90,7 +90,7 @@ TEST(HostModelTest, ItsSamplesTeachAndTheModelSurvivesTheFile) {
   EXPECT_LT(sum / kOps, 0.05);
 }
 
-// From the entries at 5 GFLOP/s, their gradients at 3.
+// Products run from the entries at 5 GFLOP/s, and the gradients of entries at 3.
 Duration SparseTime(const Op& op) {
   const double rate = op.direction == Direction::kForward ? 5e9 : 3e9;
   return 1_us + Duration::Seconds(op.Flops().count() / rate);

@@ -77,8 +77,9 @@ TEST(BalanceTest, AChangeIsWorthItsCostOnlyIfItLastsLongEnough) {
   EXPECT_FALSE(WorthIt(0_ms, 1000000, 0_ms));
 }
 
-// Every other of 24 blocks sees 12.5 % of the tokens. Of 12 full blocks on 8 stages, two are on one
-// stage, with a light one between them: 2.125, as it is.
+// Every other of 24 blocks sees 12.5 % of the tokens. As there are 12 full blocks on 8 stages, some
+// stage has two of them with a light one between: the load of the slowest stage is 2.125 at least,
+// and equal stages have it already.
 TEST(BalanceOracleTest, MixtureOfDepthsIsBalancedAsItIs) {
   BalanceProblem problem;
   for (int block = 0; block < 24; ++block) problem.loads.push_back(block % 2 == 0 ? 1 : 0.125);

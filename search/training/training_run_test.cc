@@ -32,7 +32,7 @@ TEST(TrainingRunTest, ARunIsItsStepsAndItsChanges) {
   EXPECT_EQ(history.totals.Lost(PhaseKind::kRebalancing), states[1].cost.Total());
 }
 
-// Of two replicas one is left, which takes all micro-batches.
+// When one of two replicas fails, the other one takes all micro-batches.
 TEST(TrainingRunTest, AShrunkRunGoesOnWithTheReplicasThatAreLeft) {
   const SmallPipeline small(2);
   const std::optional<Plan> half = ShrunkPlan(small.plan, {5});
@@ -67,7 +67,7 @@ TEST(TrainingRunTest, AReplannedRunMovesLayersAwayFromASlowDevice) {
   EXPECT_GT(moved.totals.Lost(PhaseKind::kRebalancing), Duration());
 }
 
-// 14 bytes for each parameter.
+// A parameter has 2 bytes of 16-bit weights and 12 of optimizer states.
 TEST(TrainingRunTest, ACheckpointHoldsWeightsAndOptimizer) {
   const SmallPipeline small;
   EXPECT_EQ(CheckpointBytes(small.plan, small.workload), Bytes(14 * small.workload.Parameters()));

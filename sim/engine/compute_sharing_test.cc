@@ -79,8 +79,7 @@ TEST_F(ComputeSharingTest, CollectivesOfThePassItselfAreNotSlowed) {
   EXPECT_EQ(Run().end(pass), 14_us + 1_us);
 }
 
-// Of the 8 us of a task that gathers and then reduces, only the 6 us of the reduction slow the
-// pass.
+// A task gathers for 2 us and then reduces for 6 us. Only the reduction slows the pass.
 TEST_F(ComputeSharingTest, AllCollectivesOfATaskCount) {
   Op gather = Reduction(2_us);
   gather.kind = OpKind::kAllGather;

@@ -16,7 +16,8 @@
 namespace stagecraft {
 namespace {
 
-// From the entries a microsecond for each; expanded, five on fast devices, and fifty on others.
+// A product from its entries takes a microsecond for each of them. An expanded one takes five on
+// fast devices, and fifty on others.
 class EntryModel : public CostModel {
  public:
   std::vector<Estimate> Predict(std::span<const Op> ops, const Device& device) const override {

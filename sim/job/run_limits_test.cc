@@ -93,8 +93,8 @@ TEST_F(RunLimitsTest, ARepairThatTakesTooLongIsNotAwaited) {
       << stop;
 }
 
-// A failure each day, and ten days to recover from it: a chance of e^-10 for each recovery, and of
-// e^-1000 with all steps, of which none is saved.
+// There is a failure each day, and a recovery takes ten days, so that it succeeds with a
+// probability of e^-10. All steps, of which none is saved, are done with a probability of e^-1000.
 TEST_F(RunLimitsTest, ARunWithTooManyFailuresEndsAfterAHundredYears) {
   const Duration day = Seconds(86400);
   RunSpec spec = SmallRun(cluster_, 1000);

@@ -38,6 +38,14 @@ class RunRecoveryTest : public testing::Test {
   }
   History Simulate(const RunSpec& spec) { return SimulateRun(spec, Random(1)); }
 
+  // Returns the phases of a run that shrinks, and whose survivors hold the state.
+  Lines ShrunkenPhases(int64_t steps, const std::vector<ClusterEvent>& events) {
+    RunSpec spec = Spec(Policy::kShrink, steps);
+    spec.recovery.survivors_hold_state = true;
+    spec.events = events;
+    return PhaseLines(Simulate(spec));
+  }
+
   const Cluster cluster_ = SwitchedNodes(2);
   const std::vector<std::vector<int>> replicas_ = {Range(0, 8), Range(8, 8)};
 };
@@ -107,10 +115,8 @@ TEST_F(RunRecoveryTest, AFailureInADroppedReplicaChangesNothing) {
 }
 
 TEST_F(RunRecoveryTest, AFailureWhileTheRunGrowsShrinksItAgain) {
-  RunSpec spec = Spec(Policy::kShrink, 4);
-  spec.recovery.survivors_hold_state = true;
-  spec.events = {Fails(10.5, NodeNumber(1)), Recovers(20, NodeNumber(1)), Fails(37, NodeNumber(1))};
-  EXPECT_EQ(PhaseLines(Simulate(spec)),
+  EXPECT_EQ(ShrunkenPhases(4, {Fails(10.5, NodeNumber(1)), Recovers(20, NodeNumber(1)),
+                               Fails(37, NodeNumber(1))}),
             (Lines{"computing 0+1 until 10", "redone 1+0 until 10.5", "detection 1+0 until 12.5",
                    "restart 1+0 until 15.5", "computing 1+1 until 35.5", "restart 2+0 until 37",
                    "detection 2+0 until 39", "restart 2+0 until 42", "computing 2+2 until 82"}));
@@ -177,31 +183,24 @@ TEST_F(RunRecoveryTest, ARunMovesToAnotherPlanBesideASlowDevice) {
 }
 
 TEST_F(RunRecoveryTest, ANodeThatReturnsBeforeItsFailureIsNoticedLoadsTheState) {
-  RunSpec spec = Spec(Policy::kShrink, 3);
-  spec.recovery.survivors_hold_state = true;
-  spec.events = {Fails(12, NodeNumber(1)), Recovers(13, NodeNumber(1))};
-  EXPECT_EQ(PhaseLines(Simulate(spec)),
+  EXPECT_EQ(ShrunkenPhases(3, {Fails(12, NodeNumber(1)), Recovers(13, NodeNumber(1))}),
             (Lines{"computing 0+1 until 10", "redone 1+0 until 12", "detection 1+0 until 13",
                    "detection 1+0 until 14", "restart 1+0 until 17", "reload 1+0 until 21",
                    "computing 1+2 until 41"}));
 }
 
 TEST_F(RunRecoveryTest, AStateThatNoReplicaHoldsIsLost) {
-  RunSpec spec = Spec(Policy::kShrink, 2);
-  spec.recovery.survivors_hold_state = true;
   // Node 1 has returned, but without the state, when node 0 fails.
-  spec.events = {Fails(12, NodeNumber(1)), Recovers(13, NodeNumber(1)), Fails(13.5, NodeNumber(0))};
-  EXPECT_EQ(PhaseLines(Simulate(spec)),
+  EXPECT_EQ(ShrunkenPhases(2, {Fails(12, NodeNumber(1)), Recovers(13, NodeNumber(1)),
+                               Fails(13.5, NodeNumber(0))}),
             (Lines{"computing 0+1 until 10", "redone 1+0 until 12", "detection 1+0 until 13",
                    "detection 1+0 until 13.5", "detection 1+0 until 14", "restart 0+0 until 17",
                    "reload 0+0 until 21", "redone 0+1 until 41", "computing 1+1 until 61"}));
 }
 
 TEST_F(RunRecoveryTest, AStateIsLostIfItsHolderFailsWhileOthersLoadIt) {
-  RunSpec spec = Spec(Policy::kShrink, 3);
-  spec.recovery.survivors_hold_state = true;
-  spec.events = {Fails(10.5, NodeNumber(1)), Recovers(20, NodeNumber(1)), Fails(39, NodeNumber(0))};
-  EXPECT_EQ(PhaseLines(Simulate(spec)),
+  EXPECT_EQ(ShrunkenPhases(3, {Fails(10.5, NodeNumber(1)), Recovers(20, NodeNumber(1)),
+                               Fails(39, NodeNumber(0))}),
             (Lines{"computing 0+1 until 10", "redone 1+0 until 10.5", "detection 1+0 until 12.5",
                    "restart 1+0 until 15.5", "computing 1+1 until 35.5", "restart 2+0 until 38.5",
                    "reload 2+0 until 39", "detection 2+0 until 41", "restart 0+0 until 44",

@@ -33,11 +33,6 @@ constexpr int64_t kMatrix = kWidth * kWidth;
 
 using States = std::vector<LayerState>;
 
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
 // Layers of a norm and a matrix. The norm takes no time, but as it is trained, the backward of a
 // trained layer is two GEMMs, wherever it is.
 Workload NormedChain(int layers) {
@@ -120,7 +115,7 @@ double Slope(const Workload& workload, const std::vector<int>& stage_layers) {
   return (time(64) - time(32)).seconds() / 32 / Gemm().seconds();
 }
 
-// Of 24 equal layers a share x is frozen: the bottleneck of four equal stages is a trained one, and
+// A share x of 24 equal layers is frozen. The bottleneck of four equal stages is a trained one, and
 // balanced stages are 3 / (3 - 2 x) times faster.
 TEST(LayerStateLoweringTest, BalancingAfterFreezingGainsTheShareThatIsKnown) {
   const std::vector<int> equal = {6, 6, 6, 6};
@@ -199,8 +194,8 @@ TEST(LayerStateLoweringTest, AMaskedNetworkTakesAsLongAsADenseOne) {
             Simulate(plan, dense, cluster, false).Fingerprint());
 }
 
-// A product, and backward a product and the gradient of the entries, of which each of two ranks has
-// half.
+// A forward is one sparse product; a backward is another one and the gradient of the entries. Each
+// of two ranks has half of the entries.
 TEST(LayerStateLoweringTest, SparseMatricesMakeSparseProducts) {
   LayerState state;
   state.weight_density = 0.1;
@@ -224,7 +219,7 @@ TEST(LayerStateLoweringTest, SparseMatricesMakeSparseProducts) {
             std::vector<Op>{product(kForward, kWidth / 2, 52'432)});  // as a multiple of four
 }
 
-// Gradients are reduced and weights updated by their entries.
+// Collectives reduce the gradients of entries alone, and the optimizer updates entries alone.
 TEST(LayerStateLoweringTest, EntriesAloneAreReducedAndUpdated) {
   LayerState state;
   state.weight_density = 0.25;
@@ -242,8 +237,8 @@ TEST(LayerStateLoweringTest, EntriesAloneAreReducedAndUpdated) {
             BytesOf(lower(LinearChain(1, kWidth)), Phase::kOptimizer, OpKind::kOptimizer));
 }
 
-// A quarter of the rows: GEMMs of a quarter of the rows, attention of a quarter of the queries and
-// of the keys.
+// A layer on a quarter of the rows has GEMMs of a quarter of the rows, and attention of a quarter
+// of the queries and of the keys.
 TEST(LayerStateLoweringTest, LayersOnSomeRowsHaveSmallerOps) {
   LayerState state;
   state.token_share = 0.25;
@@ -325,7 +320,7 @@ TEST(LayerStateLoweringTest, AdaptersAloneAreReducedAndUpdated) {
   }
   using enum OpKind;
   const Steps backward = ShardLayer(chain.layer(0), Spec()).backward;
-  // Of the input of the second matrix, and of the weights of both.
+  // The gradients are that of the input of the second matrix and those of the weights of both.
   EXPECT_EQ(OpsOf(backward, kGemm).size(), 3u);
   EXPECT_EQ(OpsOf(ShardLayer(chain.layer(1), Spec()).backward, kGemm).size(), 5u);
 }

@@ -10,6 +10,7 @@
 #include "sim/lowering/lowering.h"
 #include "sim/shard/shard.h"
 #include "sim/testing/lowering_testing.h"
+#include "sim/testing/mixture_testing.h"
 #include "sim/workload/networks/test_decoders.h"
 
 namespace stagecraft {
@@ -76,7 +77,8 @@ TEST(ShardedLoweringTest, ALateGatherIsExposed) {
 // Whether the table of the head is that of the embedding.
 class TensorGatherTest : public testing::TestWithParam<bool> {};
 
-// As many bytes as by layers, in a collective for every tensor, once the layer before is done.
+// Gathers by tensors send as many bytes as gathers by layers. Each tensor has a collective of its
+// own, which begins once the layer before is done.
 TEST_P(TensorGatherTest, TensorsAreGatheredOneByOne) {
   DecoderConfig config = SizedDecoder(
       "gpt", {.layers = 4, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
@@ -151,17 +153,7 @@ TEST(ShardedLoweringTest, EveryRankBroadcastsItsShare) {
 // among the two ranks of a group that hold the same experts, and gradients are summed over the two
 // groups.
 TEST(ShardedLoweringTest, ExpertsAreShardedWithinTheirGroup) {
-  DecoderConfig config = SizedDecoder("llama", {.layers = 4,
-                                                .hidden = 256,
-                                                .heads = 8,
-                                                .kv_heads = 8,
-                                                .ffn = 512,
-                                                .vocab = 1024,
-                                                .max_sequence = 512});
-  config.moe.experts = 4;
-  config.moe.experts_per_token = 2;
-  config.moe.ffn = 512;
-  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Workload workload = MakeMixtureOfExperts(4, 4);
   const Cluster cluster = MakeCluster(2, 4);
   PlanDegrees degrees = Degrees(1, 1);
   degrees.expert = 2;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/memory/chunk_tensors.h"
-#include "sim/memory/layer_tensors.h"
+#include "sim/memory/memory_testing.h"
 #include "sim/memory/stage_memory.h"
 #include "sim/plan/plan.h"
 #include "sim/shard/shard.h"
@@ -17,24 +17,6 @@
 
 namespace stagecraft {
 namespace {
-
-// With 256 rows of 16 bits a feature takes 512 B, so that nothing is rounded.
-constexpr int64_t kFeature = 512;
-
-ShardSpec Spec() {
-  ShardSpec spec;
-  spec.sequence = 256;
-  return spec;
-}
-
-ChunkTensors Trace(const LayerKind& layer, const ShardSpec& spec) {
-  const LayerTensors tensors = TraceLayer(layer, spec, {}, /*forward_only=*/false);
-  ChunkLayer one;
-  one.tensors = &tensors;
-  one.has_backward = layer.has_backward();
-  one.repeats = RecomputesWhole(layer, spec) ? 1 : 0;
-  return JoinLayers({&one, 1});
-}
 
 // Sums what one forward through a layer leaves behind.
 int64_t Kept(const LayerKind& layer, const ShardSpec& spec = Spec()) {

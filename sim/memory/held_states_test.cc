@@ -7,12 +7,11 @@
 #include "costmodel/units.h"
 #include "sim/memory/chunk_tensors.h"
 #include "sim/memory/framework_memory.h"
+#include "sim/memory/memory_testing.h"
 #include "sim/memory/model_states.h"
 #include "sim/plan/plan.h"
 #include "sim/shard/shard.h"
 #include "sim/testing/lowering_testing.h"
-#include "sim/workload/networks/decoder.h"
-#include "sim/workload/networks/test_decoders.h"
 #include "sim/workload/networks/test_linears.h"
 #include "sim/workload/workload.h"
 
@@ -20,13 +19,6 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kTable = 1024 * 256;
-
-Workload WithExperts() {
-  DecoderConfig config = SizedDecoder(
-      "gpt", {.layers = 2, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
-  config.moe = {.experts = 8, .experts_per_token = 2, .ffn = 512};
-  return BuildDecoder(config, AttentionBackend::kFlash, "experts");
-}
 
 FrameworkMemory Wrapped() {
   FrameworkMemory framework;
@@ -73,10 +65,10 @@ Plan Sharded(const Workload& workload, int devices, int zero, int pipeline = 1, 
   return MakePlan(degrees, workload, MakeCluster(1, devices));
 }
 
-// Of 8 data-parallel ranks 2 hold a share of the experts, or 1, which then neither gathers nor
-// reduces it.
+// There are 8 data-parallel ranks. Each share of the experts is held by 2 of them, or by 1, which
+// then neither gathers nor reduces it.
 TEST(HeldStatesTest, ExpertsAreSharedAmongTheirHolders) {
-  const Workload workload = WithExperts();
+  const Workload workload = GptOfExperts();
   FrameworkMemory framework;
   framework.keeps_gradients = false;
   for (const int zero : {2, 3}) {
@@ -96,7 +88,7 @@ TEST(HeldStatesTest, ExpertsAreSharedAmongTheirHolders) {
 
 // Weights that stay gathered are not beside those that nobody shares.
 TEST(HeldStatesTest, WhatOneRankHoldsIsNotGatheredBesideIt) {
-  const Workload workload = WithExperts();
+  const Workload workload = GptOfExperts();
   Plan plan = Sharded(workload, 8, 3, 1, 8);
   plan.reshard_after_forward = false;
   const Held held = HeldBy(plan, workload, 0, {});
@@ -108,7 +100,7 @@ TEST(HeldStatesTest, WhatOneRankHoldsIsNotGatheredBesideIt) {
 
 // FSDP casts its 32-bit shards of experts even where only one rank holds them.
 TEST(HeldStatesTest, WrappedExpertsAreCastButNotGathered) {
-  const Workload workload = WithExperts();
+  const Workload workload = GptOfExperts();
   const Held held = HeldBy(Sharded(workload, 8, 3, 1, 8), workload, 0, Wrapped());
   const ParameterCount block = held.parameters[1];
   EXPECT_EQ(held.layers[1].gathered, Bytes(2 * block.Total()));

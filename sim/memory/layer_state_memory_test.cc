@@ -21,11 +21,6 @@ constexpr int64_t kMatrix = kWidth * kWidth;
 
 using States = std::vector<LayerState>;
 
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
 StageMemory MemoryOf(const Workload& workload, int zero = 0) {
   const Cluster cluster = MakeCluster(1, 4);
   PlanDegrees degrees = Degrees(1, 1);
@@ -43,8 +38,9 @@ TEST(LayerStateMemoryTest, MasksSaveNothing) {
   EXPECT_EQ(masked.Peak(), dense.Peak());
 }
 
-// Entries of 2 bytes with columns of 4, and where each of 256 rows begins and the last one ends;
-// gradients and Adam's states are of entries alone. ZeRO divides these, but not where they are.
+// An entry has 2 bytes, its column has 4, and so has each place where one of 256 rows begins or the
+// last one ends. Only entries have gradients and Adam's states. ZeRO divides entries, but not what
+// says where they are.
 TEST(LayerStateMemoryTest, SparseMatricesTakeTheirEntries) {
   LayerState state;
   state.weight_density = 0.25;
@@ -79,7 +75,7 @@ Workload Llama() {
       AttentionBackend::kFlash, "llama");
 }
 
-// Blocks alone: their activations are those of a quarter of the rows.
+// Only blocks are on a quarter of the rows, and keep the activations of these.
 TEST(LayerStateMemoryTest, LayersOnSomeRowsKeepAShareOfTheActivations) {
   States some(6), none(6);
   for (int layer = 1; layer < 5; ++layer) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "costmodel/divide.h"
 #include "sim/memory/caching_allocator.h"
+#include "sim/memory/kept_tensors.h"
 #include "sim/memory/tensor_sizes.h"
 #include "sim/workload/layer_gradients.h"
 
@@ -84,14 +84,15 @@ class Tracer {
         options_(options),
         gradients_(GradientsOf(layer)),
         count_(static_cast<int>(layer.operators.size())),
-        recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)) {
+        recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)),
+        kept_(layer, spec, framework, options.has_narrow_weights) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
     CountGradients();
     if (options.keeps_output) {
       output_ = recorder_.NewTensor(BoundaryBytes(layer, spec), TensorRole::kActivation);
     }
     if (recomputes_all_ && options.keeps_input) {
-      const Bytes kept = BoundaryBytes(layer, spec) + KeptOutputs();
+      const Bytes kept = BoundaryBytes(layer, spec) + kept_.BesidesInput();
       checkpoint_ = recorder_.NewTensor(kept, TensorRole::kActivation);
     }
   }
@@ -136,112 +137,29 @@ class Tracer {
 
   const Operator& op(int v) const { return layer_.operators[v]; }
 
-  Bytes SavedSize(const SavedTensor& tensor, int v) const {
-    SavedTensor kept = tensor;
-    if (!framework_.fuses_softmax && tensor.name == "softmax_output") kept.bytes_per_element = 4;
-    if (IsKeptIn8Bits(tensor, v)) {
-      kept.bytes_per_element = 1;
-      return Bytes(KeptIn8Bits(SavedBytes(kept, op(v), spec_).count()));
-    }
-    return SavedBytes(kept, op(v), spec_);
-  }
-
-  bool IsKeptIn8Bits(const SavedTensor& tensor, int v) const {
-    if (!spec_.keeps_8_bits || layer_.role != LayerRole::kBlock) return false;
-    return IsInput(tensor, op(v)) &&
-           (tensor.only_for_weights || op(v).part == BlockPart::kActivation);
-  }
-
-  // With a single sample both layouts are the same.
-  bool CopiesOutput(const Operator& op) const {
-    return framework_.copies_attention_output && spec_.micro_batch > 1 &&
-           op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
-  }
-
-  // Returns the features of the matrices that one GEMM merges, which stand for a GEMM each where
-  // layers are written with a matrix for queries, keys and values, and with two for a gated
-  // activation.
-  std::vector<int64_t> Matrices(int v) const {
-    for (const Operator& other : layer_.operators) {
-      const int64_t query = int64_t{other.heads} * other.head_size;
-      const int64_t key = int64_t{other.kv_heads} * other.head_size;
-      const bool is_attention = other.kind == OperatorKind::kAttention;
-      if (is_attention && op(v).name == "qkv" && op(v).out_features == query + 2 * key) {
-        return {query, key, key};
-      }
-    }
-    for (const size_t reader : layer_.operators.consumers(v)) {
-      const Operator& gate = layer_.operators[reader];
-      const bool is_gate =
-          gate.kind == OperatorKind::kElementwise && gate.in_features == 2 * gate.out_features;
-      if (is_gate && op(v).out_features == gate.in_features) {
-        return {gate.out_features, gate.out_features};
-      }
-    }
-    return {op(v).out_features};
-  }
-
-  // Whether the backward reads the output of a GEMM: not if it is only added to what the layer
-  // hands on, which a compiler sees.
-  bool IsRead(int v) const {
-    const std::vector<size_t>& readers = layer_.operators.consumers(v);
-    return !(readers.size() == 1 && static_cast<int>(readers.front()) == count_ - 1);
-  }
-
-  // Returns what Recompute::kOperators keeps besides the layer's input: the output of every second
-  // GEMM from the first one on (torchtitan, parallelize.py: _apply_ac_to_transformer_block), and
-  // what fused attention makes.
-  Bytes KeptOutputs() const {
-    int64_t kept = 0;
-    int64_t gemms = 0;
-    for (int v = 0; RepeatsOperators(layer_, spec_) && v < count_; ++v) {
-      const bool is_fused = spec_.attention == AttentionBackend::kFlash;
-      if (IsProduct(op(v))) {
-        for (const int64_t features : Matrices(v)) {
-          if (gemms++ % 2 == 1 || (framework_.compiles && !IsRead(v))) continue;
-          kept += OutputBytes(op(v), spec_).count() * features / op(v).out_features;
-        }
-      }
-      if (op(v).kind != OperatorKind::kAttention || !is_fused) continue;
-      kept += OutputBytes(op(v), spec_).count();
-      for (const SavedTensor& tensor : op(v).saved) {
-        if (!IsInput(tensor, op(v))) kept += SavedSize(tensor, v).count();
-      }
-    }
-    return Bytes(kept);
-  }
-
   void AddOperator(int v) {
     Node& node = nodes_.emplace_back();
-    for (const SavedTensor& tensor : op(v).saved) {
-      if (!IsNeeded(tensor, v)) continue;
-      const int id = recorder_.NewTensor(SavedSize(tensor, v), TensorRole::kActivation);
-      if (tensor.per_key) node.scores.push_back(id);
-      if (tensor.name == "softmax_dropout_output") node.dropped_scores = id;
-      if (tensor.name == "softmax_dropout_mask") node.score_mask = id;
-      (IsInput(tensor, op(v)) ? node.inputs : node.others).push_back(id);
-    }
-    if (CopiesOutput(op(v)) && gradients_[v].Any()) {
-      node.others.push_back(
-          recorder_.NewTensor(OutputBytes(op(v), spec_), TensorRole::kActivation));
-    }
-    const bool is_cast =
-        framework_.casts_weights && !options_.has_narrow_weights && spec_.ElementBytes() < kWide;
-    if (is_cast && IsProduct(op(v))) {
-      node.others.push_back(
-          recorder_.NewTensor(WeightBytes(op(v), spec_), TensorRole::kActivation));
-    }
+    for (const KeptTensor& tensor : kept_.Of(v, gradients_[v])) AddKept(tensor, node);
     if (IsProduct(op(v))) {
-      Bytes kept = ProductGradientBytes(op(v), spec_);
-      if (spec_.keeps_8_bits && layer_.role == LayerRole::kBlock) {
-        kept = Bytes(KeptIn8Bits(kept.count() / spec_.ElementBytes()));
-      }
-      node.kept_gradient = recorder_.NewTensor(kept, TensorRole::kActivation);
+      node.kept_gradient = recorder_.NewTensor(kept_.WaitingGradient(v), TensorRole::kActivation);
     }
     for (const size_t operand : layer_.operators.producers(v)) {
       node.operands.push_back(static_cast<int>(operand));
       nodes_[operand].readers.push_back(v);
     }
+  }
+
+  void AddKept(const KeptTensor& tensor, Node& node) {
+    using Use = KeptTensor::Use;
+    const int id = recorder_.NewTensor(tensor.size, TensorRole::kActivation);
+    if (tensor.use == Use::kInput) {
+      node.inputs.push_back(id);
+      return;
+    }
+    node.others.push_back(id);
+    if (tensor.use != Use::kMade) node.scores.push_back(id);
+    if (tensor.use == Use::kDroppedScores) node.dropped_scores = id;
+    if (tensor.use == Use::kScoreMask) node.score_mask = id;
   }
 
   // Leaves out the parameters that are tied to another layer, which makes their gradient.
@@ -253,11 +171,6 @@ class Tracer {
       tied -= left_out;
       nodes_[v].parameters = all - left_out;
     }
-  }
-
-  // Whether the backward of an operator reads what it keeps.
-  bool IsNeeded(const SavedTensor& tensor, int v) const {
-    return gradients_[v].of_weights || (gradients_[v].of_input && !tensor.only_for_weights);
   }
 
   // Whether the gradient of an operator's weights is a GEMM that a later pass runs.
@@ -483,6 +396,7 @@ class Tracer {
   const std::vector<OperatorGradients> gradients_;  // by vertex
   const int count_;
   const bool recomputes_all_;
+  const KeptTensors kept_;
   Recorder recorder_;
   std::vector<Node> nodes_;
   int checkpoint_ = kNone;

@@ -47,7 +47,8 @@ TEST(ModelStatesTest, EveryStageOfZeroDividesExpertsByTheirHolders) {
   EXPECT_EQ(elements(3), (std::vector<int64_t>{180, 180, 180}));
 }
 
-// Wide weights are the masters: 4 bytes of each, in place of 2, and 8 of moments, in place of 12.
+// Wide weights are the masters: each takes 4 bytes, in place of 2, and its moments take 8, where
+// moments and a master would take 12.
 TEST(ModelStatesTest, WideWeightsHaveNoMastersBesideThem) {
   StateSharing sharing{.zero = 1, .ranks = 8, .has_wide_weights = true};
   const ParameterCount parameters{.dense = 800};

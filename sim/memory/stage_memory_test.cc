@@ -6,11 +6,9 @@
 #include <vector>
 
 #include "sim/memory/memory_curve.h"
+#include "sim/memory/memory_testing.h"
 #include "sim/memory/rank_tensors.h"
 #include "sim/testing/lowering_testing.h"
-#include "sim/workload/networks/decoder.h"
-#include "sim/workload/networks/encoder.h"
-#include "sim/workload/networks/test_decoders.h"
 
 namespace stagecraft {
 namespace {
@@ -31,10 +29,7 @@ TEST(StageMemoryTest, ItemsAddUpToThePeak) {
 
 TEST(StageMemoryTest, EveryGroupHasBuffers) {
   const Cluster cluster = MakeCluster(1, 8);
-  DecoderConfig config = SizedDecoder(
-      "gpt", {.layers = 2, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
-  config.moe = {.experts = 8, .experts_per_token = 2, .ffn = 512};
-  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Workload workload = GptOfExperts();
   const auto expect = [&](const PlanDegrees& degrees, const std::vector<int64_t>& groups) {
     const Plan plan = MakePlan(degrees, workload, cluster);
     Bytes buffers;
@@ -176,10 +171,7 @@ Bytes MadeGradients(const Plan& plan, const Workload& workload, int stage) {
 // Every way of sharding leaves as many bytes of gradients behind as buffers would take, apart from
 // rounding: the table of a stage with both ends once, and experts among the ranks that hold them.
 TEST(StageMemoryTest, BackwardsMakeWhatBuffersWouldHold) {
-  DecoderConfig config = SizedDecoder(
-      "gpt", {.layers = 2, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
-  config.moe = {.experts = 8, .experts_per_token = 2, .ffn = 512};
-  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Workload workload = GptOfExperts();
   for (const int zero : {0, 1, 2, 3}) {
     for (const int expert : {1, 2, 4}) {
       for (const int pipeline : {1, 2}) {
@@ -203,14 +195,7 @@ TEST(StageMemoryTest, BackwardsMakeWhatBuffersWouldHold) {
 
 // T5's table of words and positions counts once in a stage that holds it for decoder and head.
 TEST(StageMemoryTest, AStageWithoutTheEmbeddingHoldsWhatIsTiedOnce) {
-  EncoderDecoderConfig config = EncoderDecoderOfFamily("megatron_t5");
-  config.block.layers = config.decoder_layers = 1;
-  config.block.hidden = 64;
-  config.block.heads = 4;
-  config.block.vocab = 128;
-  config.encoder_sequence = config.decoder_sequence = config.block.max_sequence = 512;
-  const Workload workload =
-      BuildEncoderDecoder(Completed(config), AttentionBackend::kFlash, "tiny");
+  const Workload workload = TinyT5();
   const Cluster cluster = MakeCluster(1, 2);
   Plan plan = MakePlan(Degrees(1, 2), workload, cluster);
   plan.stages[0].chunks = {{0, 2}};
@@ -330,14 +315,7 @@ TEST(StageMemoryTest, RecomputationSavesActivations) {
 
 // Both sides of T5 and its head share one table.
 TEST(StageMemoryTest, WhatIsTiedToTheEmbeddingCountsOnceOnItsRank) {
-  EncoderDecoderConfig config = EncoderDecoderOfFamily("megatron_t5");
-  config.block.layers = config.decoder_layers = 1;
-  config.block.hidden = 64;
-  config.block.heads = 4;
-  config.block.vocab = 128;
-  config.encoder_sequence = config.decoder_sequence = config.block.max_sequence = 512;
-  const Workload workload =
-      BuildEncoderDecoder(Completed(config), AttentionBackend::kFlash, "tiny");
+  const Workload workload = TinyT5();
   const Cluster cluster = MakeCluster(1, 1);
   const Plan plan = MakePlan(Degrees(1, 1), workload, cluster);
   EXPECT_EQ(EstimateMemory(plan, workload, cluster)[0].weights, Bytes(2 * workload.Parameters()));

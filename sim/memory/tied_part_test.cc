@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/memory/memory_testing.h"
 #include "sim/plan/plan.h"
 #include "sim/testing/lowering_testing.h"
-#include "sim/workload/networks/encoder.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -49,14 +49,7 @@ TEST(TiedPartTest, TheEndsOfAVAreInTwoChunks) {
 
 // T5's decoder also shares the table of positions, its head that of words alone.
 TEST(TiedPartTest, TiedLayersHoldTheBeginningOfTheTable) {
-  EncoderDecoderConfig config = EncoderDecoderOfFamily("megatron_t5");
-  config.block.layers = config.decoder_layers = 1;
-  config.block.hidden = 64;
-  config.block.heads = 4;
-  config.block.vocab = 128;
-  config.encoder_sequence = config.decoder_sequence = config.block.max_sequence = 512;
-  const Workload workload =
-      BuildEncoderDecoder(Completed(config), AttentionBackend::kFlash, "tiny");
+  const Workload workload = TinyT5();
   const Plan whole = MakePlan(Degrees(1, 1), workload, MakeCluster(1, 1));
   constexpr int64_t kWords = 128 * 64;
   constexpr int64_t kBoth = kWords + 512 * 64;

@@ -66,7 +66,7 @@ TEST(UpdateTensorsTest, DeepspeedWithoutZeroHoldsEveryGradientTwiceIn32Bits) {
   EXPECT_EQ(TraceUpdate(UpdateKind::kDeepspeed, parameters).summary.peak, 4 * 1024);
 }
 
-// Of 8 ranks that hold the dense parameters, 2 hold those of each expert, or 1.
+// The dense parameters are held by 8 ranks, and those of each expert by 2 of them, or by 1.
 TEST(UpdateTensorsTest, ExpertsAreReducedAndGatheredAmongTheirHolders) {
   const ParameterCount trained{.dense = 800, .expert = 160};
   StateSharing sharing{.zero = 1, .ranks = 8, .experts = 2, .holders = 8, .expert_holders = 2};

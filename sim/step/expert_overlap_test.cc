@@ -14,21 +14,14 @@
 #include "sim/shard/shard.h"
 #include "sim/shard/stage_order.h"
 #include "sim/testing/lowering_testing.h"
+#include "sim/testing/mixture_testing.h"
 
 namespace stagecraft {
 namespace {
 
 // There are 16 experts in 4 groups, of which a token may use two.
 Workload Mixture() {
-  DecoderConfig config = SizedDecoder("mixtral", {.layers = 8,
-                                                  .hidden = 256,
-                                                  .heads = 8,
-                                                  .kv_heads = 8,
-                                                  .ffn = 512,
-                                                  .vocab = 1024,
-                                                  .max_sequence = 512});
-  config.moe.experts = 16;
-  config.moe.experts_per_token = 4;
+  DecoderConfig config = MixtureConfig(8, 16, 4);
   config.moe.groups = 4;
   config.moe.groups_per_token = 2;
   return BuildDecoder(config, AttentionBackend::kFlash, "mixture");

@@ -15,6 +15,7 @@
 #include "sim/lowering/lowering.h"
 #include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
+#include "sim/testing/mixture_testing.h"
 #include "sim/testing/random_nodes.h"
 #include "sim/testing/random_plans.h"
 

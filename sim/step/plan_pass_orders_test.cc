@@ -12,8 +12,7 @@
 #include "sim/engine/bound_costs.h"
 #include "sim/shard/shard.h"
 #include "sim/testing/lowering_testing.h"
-#include "sim/workload/networks/decoder.h"
-#include "sim/workload/networks/test_decoders.h"
+#include "sim/testing/mixture_testing.h"
 
 namespace stagecraft {
 namespace {
@@ -100,12 +99,7 @@ TEST_F(PlanOrdersTest, HalvesOfABackwardAddUpToIt) {
 // Schedules are made for the costs that passes have in the plan itself: experts that are divided
 // over several replicas exchange rows in the plan's own groups.
 TEST(PlanOrdersOfExpertsTest, PassesCostWhatTheyCostInThePlan) {
-  DecoderConfig config = SizedDecoder(
-      "mixtral",
-      {.layers = 14, .hidden = 256, .heads = 8, .ffn = 512, .vocab = 1024, .max_sequence = 512});
-  config.moe.experts = 8;
-  config.moe.experts_per_token = 2;
-  const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "experts");
+  const Workload workload = MakeMixtureOfExperts(14);
   const Cluster cluster = MakeCluster(4, 4);
   const PlainModel model;
   int compared = 0;

@@ -67,8 +67,9 @@ TEST(SlowStepTest, ADeviceAtHalfItsSpeedTakesTwiceAsLong) {
   EXPECT_EQ(chain.Time({{1, 0.5}}), Nanoseconds(100 + 4 * 200 + 100));
 }
 
-// With equal stages f, b and stage j slower by s: j (f + b) + m s (f + b) + (p - 1 - j) max(0, f +
-// b - s f), if s b >= f + b and m >= p; for the last stage, with any s >= 1.
+// All stages take f and b for a micro-batch, but stage j takes s times as long. The step then takes
+// j (f + b) + m s (f + b) + (p - 1 - j) max(0, f + b - s f), if s b >= f + b and m >= p; if j is
+// the last stage, it does for any s >= 1.
 TEST(SlowStepTest, OneSlowStageOf1F1BTakesWhatItsClosedFormSays) {
   int cases = 0;
   for (uint64_t seed = 0; cases < 400; ++seed) {
@@ -131,14 +132,13 @@ TEST(SlowStepTest, DataParallelRanksWaitForTheSlowest) {
 }
 
 TEST(SlowStepTest, PipelinesThatNeverFlushGoAtThePaceOfTheSlowStage) {
-  const Chain chain{.stages = EqualStages(3, 100, 200),
-                    .schedule = PipelineSchedule::kPipeDream};
+  const Chain chain{.stages = EqualStages(3, 100, 200), .schedule = PipelineSchedule::kPipeDream};
   EXPECT_EQ(chain.Time({}), Nanoseconds(300));
   EXPECT_EQ(chain.Time({{1, 0.5}}), Nanoseconds(600));
 }
 
-// What the engine does with a lane at another rate, as the passes of a test have no ops that do not
-// slow with the device.
+// The engine takes as long if a lane works at another rate, since all ops of these passes slow down
+// with the device.
 TEST(SlowStepTest, ASlowDeviceIsALaneAtALowerRate) {
   const Chain chain{.stages = EqualStages(4, 1000, 2000), .micro_batches = 9};
   const Plan plan = chain.MakePlan();

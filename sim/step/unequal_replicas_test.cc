@@ -22,6 +22,7 @@
 #include "sim/shard/stage_order.h"
 #include "sim/step/plan_pass_orders.h"
 #include "sim/testing/lowering_testing.h"
+#include "sim/testing/mixture_testing.h"
 #include "sim/testing/random_plans.h"
 
 namespace stagecraft {

@@ -17,8 +17,6 @@
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/layer_division.h"
 #include "sim/plan/plan.h"
-#include "sim/workload/networks/decoder.h"
-#include "sim/workload/networks/test_decoders.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -45,19 +43,6 @@ inline Plan Renumber(Plan plan, const std::vector<int>& number) {
     }
   }
   return plan;
-}
-
-// Has eight experts in each block, two of them for each token.
-inline Workload MakeMixtureOfExperts(int layers) {
-  DecoderConfig config = SizedDecoder("mixtral", {.layers = layers,
-                                                  .hidden = 256,
-                                                  .heads = 8,
-                                                  .ffn = 512,
-                                                  .vocab = 1024,
-                                                  .max_sequence = 512});
-  config.moe.experts = 8;
-  config.moe.experts_per_token = 2;
-  return BuildDecoder(config, AttentionBackend::kFlash, "tiny-experts");
 }
 
 // Draws how the ranks of data parallelism work together.

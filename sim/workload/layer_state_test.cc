@@ -31,11 +31,6 @@ using States = std::vector<LayerState>;
 // The states of all layers as they are without a file.
 States Usual(const Workload& workload) { return States(workload.layers.size()); }
 
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
 std::string ErrorOfStates(const Workload& workload, const States& states) {
   return ErrorOf([&] { With(workload, states); });
 }

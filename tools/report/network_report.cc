@@ -50,7 +50,7 @@ std::vector<int> BusyLinks(const SimulatedStep& step) {
   return links;
 }
 
-// With what slow links (--slow) leave of it.
+// Returns the bandwidth that a slow link (--slow) has left.
 Bandwidth BandwidthOf(const Cluster& cluster, int link) {
   return cluster.link_rate(link) * cluster.link(link).bandwidth;
 }

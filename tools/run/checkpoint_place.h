@@ -12,8 +12,8 @@
 
 namespace stagecraft {
 
-// In the end, whatever happens, nothing is left but the latest complete checkpoint; of a temporary
-// folder nothing at all.
+// In the end, whatever happens, nothing is left in the folder but the latest complete checkpoint; a
+// temporary folder is removed as a whole.
 class CheckpointPlace {
  public:
   // `path` is that of --checkpoint-folder; empty: a temporary folder. No other run can use it as

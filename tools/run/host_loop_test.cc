@@ -3,15 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 
 #include "costmodel/device.h"
 #include "sim/cluster/cluster.h"
 #include "sim/cluster/cluster_spec.h"
+#include "tools/run/host_rank_testing.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -21,12 +20,9 @@ std::string TempFile(const std::string& name) { return testing::TempDir() + "/" 
 
 // Runs a command line, which must succeed, and returns what it prints as JSON.
 nlohmann::json JsonOf(const std::string& text) {
-  std::istringstream words(text + " --json"), in;
-  Args args;
-  for (std::string word; words >> word;) args.push_back(word);
-  std::ostringstream out, err;
-  EXPECT_EQ(RunCommandLine(args, in, out, err), kExitOk) << text << '\n' << err.str();
-  return nlohmann::json::parse(out.str(), nullptr, false);
+  const CommandResult result = RunWords(text + " --json");
+  EXPECT_EQ(result.code, kExitOk) << text << '\n' << result.err;
+  return nlohmann::json::parse(result.out, nullptr, false);
 }
 
 TEST(HostLoopTest, AHostIsMeasuredPredictedAndCompared) {
@@ -99,10 +95,3 @@ TEST(HostLoopTest, AHostRunsWithoutACluster) {
 
 }  // namespace
 }  // namespace stagecraft
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  const std::filesystem::path rank = std::filesystem::absolute("tools/run/stagecraft_host_rank");
-  setenv("STAGECRAFT_HOST_RANK", rank.c_str(), 1);
-  return RUN_ALL_TESTS();
-}

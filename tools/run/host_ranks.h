@@ -26,7 +26,7 @@ HostRanksEnd StartHostRanks(int ranks, std::vector<std::string> words, const Ran
                             const std::atomic<bool>* stop);
 
 // Throws InputError if the processes ended because of an error in a file among their arguments,
-// and std::runtime_error that names the process if one failed. Not if they were stopped.
+// and std::runtime_error that names the process if one failed. Throws nothing if they were stopped.
 void RequireSuccess(const HostRanksEnd& end);
 
 // Does both. Returns false if the processes were stopped.

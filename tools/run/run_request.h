@@ -25,7 +25,7 @@ struct RunRequest {
   bool quiet = false;      // nothing on stderr
   bool share_gpu = false;  // CUDA: ranks may be processes on one GPU
 
-  // Only with executor host.
+  // Only the executor "host" reads these.
   std::vector<double> speeds = {};               // by rank, in (0, 1]; empty: full speed
   std::optional<TrainingRequest> training = {};  // in the place of `steps`
   const std::atomic<bool>* stop = nullptr;       // ends the run when it becomes true

@@ -9,14 +9,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "runtime/scratch_folder.h"
+#include "tools/run/host_rank_testing.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -26,39 +27,15 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 using Names = std::vector<std::string>;
 
-// A network of 66,000 parameters, so that checkpoints take no time.
-constexpr const char* kNetwork = R"({"model_type": "gpt2", "n_embd": 64, "n_layer": 2, "n_head": 4,
-    "n_positions": 64, "vocab_size": 256})";
-
 std::string Plan() {
-  static const ScratchFolder folder(testing::TempDir());
-  const std::string file = folder.File("config.json");
-  std::ofstream(file) << kNetwork;
-  return " --model " + file +
+  return " --model " + TinyNetwork() +
          " --cluster h100-sxm:1x2 --pp 2 --micro-batch 1 --global-batch 2 --seq 64 --precision "
          "fp32";
 }
 
-struct Result {
-  int code = 0;
-  std::string out, err;
-};
-
-Result RunWords(const std::string& text) {
-  std::istringstream words(text), in;
-  Args args;
-  for (std::string word; words >> word;) args.push_back(word);
-  std::ostringstream out, err;
-  Result result;
-  result.code = RunCommandLine(args, in, out, err);
-  result.out = out.str();
-  result.err = err.str();
-  return result;
-}
-
 // Returns what a run of the plan prints as JSON.
 Json Train(const std::string& flags) {
-  const Result result = RunWords("run --quiet --json " + flags + Plan());
+  const CommandResult result = RunWords("run --quiet --json " + flags + Plan());
   EXPECT_EQ(result.code, kExitOk) << result.err;
   EXPECT_EQ(result.err, "");
   return Json::parse(result.out, nullptr, false)["training"];
@@ -81,8 +58,16 @@ std::string Contents(const std::string& path) {
 // Each test has its own folder of temporary files, by which its processes are known, too.
 class TrainingRunTest : public testing::Test {
  protected:
+  // Runs seven steps, which nothing disturbs, for the tests that compare their own runs with them.
+  static void SetUpTestSuite() {
+    undisturbed_ = std::make_unique<UndisturbedRun>();
+    undisturbed_->training =
+        Train("--steps 7 --checkpoint-every 2 --checkpoint-folder " + undisturbed_->folder.path());
+  }
+  static void TearDownTestSuite() { undisturbed_.reset(); }
+
   TrainingRunTest() {
-    Plan();  // whose file is not in the folder
+    TinyNetwork();  // whose file is not in the folder
     setenv("TMPDIR", temporary_.path().c_str(), 1);
   }
   ~TrainingRunTest() override {
@@ -104,6 +89,12 @@ class TrainingRunTest : public testing::Test {
     }
     return count;
   }
+
+  struct UndisturbedRun {
+    const ScratchFolder folder;  // of its checkpoints
+    Json training;
+  };
+  static inline std::unique_ptr<UndisturbedRun> undisturbed_;
 
   const ScratchFolder kept_;  // for checkpoints, outside of the other one
 
@@ -149,10 +140,8 @@ void CheckHistory(const Json& training) {
 }
 
 TEST_F(TrainingRunTest, AKilledRunEndsInTheStateOfAnUndisturbedOne) {
-  const std::string undisturbed = kept_.File("undisturbed"), killed = kept_.File("killed");
-  fs::create_directory(undisturbed);
-  fs::create_directory(killed);
-  const Json first = Train("--steps 7 --checkpoint-every 2 --checkpoint-folder " + undisturbed);
+  const std::string undisturbed = undisturbed_->folder.path(), killed = kept_.path();
+  const Json& first = undisturbed_->training;
   const Json second = Train(
       "--steps 7 --kill 1@step=3,0@step=6 --checkpoint-every 2 --checkpoint-folder " + killed);
   EXPECT_EQ(second["kills"], Json::parse(R"([{"rank":1,"step":3},{"rank":0,"step":6}])"));
@@ -171,17 +160,18 @@ TEST_F(TrainingRunTest, AKilledRunEndsInTheStateOfAnUndisturbedOne) {
 }
 
 TEST_F(TrainingRunTest, WithoutCheckpointsEverythingIsDoneAgain) {
-  const Json training = Train("--steps 4 --kill 0@step=3");
+  const Json training = Train("--steps 7 --kill 0@step=3");
   const Names phases = {"computing 0+3", "detection 3+0", "restart 0+0", "redone 0+3",
-                        "computing 3+1"};
+                        "computing 3+4"};
   EXPECT_EQ(Phases(training["measured"]["history"]), phases);
   EXPECT_EQ(Phases(training["predicted"]["history"]), phases);
   EXPECT_EQ(training["checkpoint_bytes"], 0);
-  EXPECT_EQ(training["state"], Train("--steps 4 --checkpoint-every 9")["state"]);
+  EXPECT_EQ(training["state"], undisturbed_->training["state"]);
 }
 
 TEST_F(TrainingRunTest, AStepWithASlowRankIsMeasuredAndPredicted) {
-  const Result result = RunWords("run --quiet --json --steps 2 --warm-up 0 --slow 1=0.5" + Plan());
+  const CommandResult result =
+      RunWords("run --quiet --json --steps 2 --warm-up 0 --slow 1=0.5" + Plan());
   ASSERT_EQ(result.code, kExitOk) << result.err;
   const Json report = Json::parse(result.out);
   EXPECT_EQ(report["speeds"], Json::parse("[1.0, 0.5]"));
@@ -207,7 +197,7 @@ TEST_F(TrainingRunTest, AnInterruptedRunLeavesOnlyCompleteCheckpointsAndGoesOn) 
     }
     kill(getpid(), SIGTERM);
   });
-  const Result result = RunWords("run --json " + flags + Plan());
+  const CommandResult result = RunWords("run --json " + flags + Plan());
   interrupter.request_stop();
   interrupter.join();
   ASSERT_EQ(result.code, kExitInterrupted) << result.err;
@@ -227,9 +217,9 @@ TEST_F(TrainingRunTest, AnInterruptedRunLeavesOnlyCompleteCheckpointsAndGoesOn) 
 
   // The kill is past, and does not come again.
   const std::string steps = std::to_string(step + 2);
-  const Result again = RunWords("run --quiet --json --steps " + steps +
-                                " --checkpoint-every 2 --kill 1@step=3 --checkpoint-folder " +
-                                kept_.path() + Plan());
+  const CommandResult again = RunWords(
+      "run --quiet --json --steps " + steps +
+      " --checkpoint-every 2 --kill 1@step=3 --checkpoint-folder " + kept_.path() + Plan());
   ASSERT_EQ(again.code, kExitOk) << again.err;
   const Json report = Json::parse(again.out);
   EXPECT_EQ(report["training"]["first_step"], step);
@@ -254,7 +244,7 @@ TEST_F(TrainingRunTest, APlainRunCanBeInterruptedToo) {
 
 TEST_F(TrainingRunTest, RefusesWhatItCannotRun) {
   const auto refuses = [](const std::string& flags, const std::string& sentence) {
-    const Result result = RunWords("run " + flags + Plan());
+    const CommandResult result = RunWords("run " + flags + Plan());
     EXPECT_EQ(result.code, kExitBadInput) << flags;
     EXPECT_EQ(result.err, "stagecraft run: " + sentence + "\n");
     EXPECT_EQ(result.out, "");
@@ -267,22 +257,22 @@ TEST_F(TrainingRunTest, RefusesWhatItCannotRun) {
           "--checkpoint-folder: got /no/such/folder: No such file or directory, want a folder");
 
   const std::string flags = "--checkpoint-every 2 --checkpoint-folder " + kept_.path();
-  Train("--steps 2 " + flags);
-  refuses("--steps 2 " + flags,
+  fs::copy(undisturbed_->folder.path(), kept_.path(), fs::copy_options::recursive);
+  refuses("--steps 7 " + flags,
           "--checkpoint-folder: " + kept_.path() +
-              " has the checkpoint of this run after 2 steps, want more --steps than these, or an "
+              " has the checkpoint of this run after 7 steps, want more --steps than these, or an "
               "empty folder");
-  refuses("--steps 4 --recompute full " + flags,
-          "--checkpoint-folder: " + kept_.File("step-2") +
+  refuses("--steps 9 --recompute full " + flags,
+          "--checkpoint-folder: " + kept_.File("step-7") +
               " is a checkpoint of another run, want an empty folder or one of this plan");
-  const std::string file = kept_.File("step-2") + "/rank-1";
+  const std::string file = kept_.File("step-7") + "/rank-1";
   fs::resize_file(file, fs::file_size(file) - 1);
-  refuses("--steps 4 " + flags, file + ": got a damaged file, want it as the run wrote it");
-  EXPECT_EQ(NamesIn(kept_.path()), Names{"step-2"});
+  refuses("--steps 9 " + flags, file + ": got a damaged file, want it as the run wrote it");
+  EXPECT_EQ(NamesIn(kept_.path()), Names{"step-7"});
 }
 
 TEST_F(TrainingRunTest, TheTextNamesEveryCauseOfLostTime) {
-  const Result result =
+  const CommandResult result =
       RunWords("run --quiet --steps 4 --slow 0=0.5 --kill 1@step=3 --checkpoint-every 2" + Plan());
   ASSERT_EQ(result.code, kExitOk) << result.err;
   for (const char* text :
@@ -296,10 +286,3 @@ TEST_F(TrainingRunTest, TheTextNamesEveryCauseOfLostTime) {
 
 }  // namespace
 }  // namespace stagecraft
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  const std::filesystem::path rank = std::filesystem::absolute("tools/run/stagecraft_host_rank");
-  setenv("STAGECRAFT_HOST_RANK", rank.c_str(), 1);
-  return RUN_ALL_TESTS();
-}

@@ -43,8 +43,8 @@ TEST(CudaTimerTest, AHostThatIsSlowIsNotMeasured) {
   ExpectNear(Time(gpu, 1), kCall);
 }
 
-// 2 us to start and 2,147 million FLOP at 700 TFLOP/s; at 120.2 TFLOP/s if every load brings one
-// element of 2 bytes, and at 240.4 if it brings two.
+// The GEMM takes 2 us to start, and has 2,147 million FLOP, which run at 700 TFLOP/s; at 120.2
+// TFLOP/s if every load brings one element of 2 bytes, and at 240.4 if it brings two.
 TEST(CudaTimerTest, RowsThatAreNotAlignedTakeLonger) {
   UseStandIn(CheckedGpu());
   const auto timer = MakeCudaOpTimer(0, "test");

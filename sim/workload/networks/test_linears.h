@@ -1,4 +1,5 @@
-// A chain of equal linear layers, for tests that count by hand.
+// A chain of equal linear layers, for tests that count by hand, and networks whose layers are in
+// other states than at first.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,12 @@ inline Workload LinearChain(int layers, int64_t width) {
   workload.hidden = width;
   workload.heads = workload.kv_heads = 1;
   workload.max_sequence = 512;
+  return workload;
+}
+
+// Returns the workload with its layers in these states.
+inline Workload With(Workload workload, const std::vector<LayerState>& states) {
+  ApplyLayerStates("test", states, workload);
   return workload;
 }
 
