@@ -18,7 +18,7 @@ const char* Name(WeightStorage storage);
 struct LayerState {
   bool is_trained = true;
   // What the layer hands on is known from an earlier step and comes with the tokens, so that its
-  // forward does not run. Frozen layers at the beginning of the network alone.
+  // forward does not run. Only frozen layers at the beginning of the network can be cached.
   bool is_cached = false;
   // The share of the sample's rows that the layer computes. Attention then has this share of the
   // queries and of the keys. The other rows pass the layer by if some layer behind it computes
@@ -29,8 +29,8 @@ struct LayerState {
   WeightStorage storage = WeightStorage::kMasked;
   double attention_density = 1;     // the share of the scores that attention computes
   std::vector<double> expert_rows;  // how many rows each expert gets, in any unit; empty: see plan
-  // Of low-rank matrices that are trained beside those of the block, which are frozen with all the
-  // rest of the block (LoRA, Hu et al., 2021); 0: none.
+  // The rank of the low-rank matrices that are trained beside those of the block, which are frozen
+  // with all the rest of the block (LoRA, Hu et al., 2021); 0: there are none.
   int adapter_rank = 0;
   friend bool operator==(const LayerState&, const LayerState&) = default;
 };

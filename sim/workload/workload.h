@@ -173,7 +173,7 @@ struct LayerKind {
   bool has_backward() const { return !is_frozen || returns_gradient; }
   bool Trains(const Operator& op) const { return !is_frozen && !op.is_frozen; }
   bool TrainsTied() const;  // whether its tied parameters are trained
-  // Without the tied ones: all, and those that are trained.
+  // The number of its parameters without the tied ones, and of those that are trained.
   int64_t Parameters() const;
   int64_t TrainedParameters() const;
   friend bool operator==(const LayerKind&, const LayerKind&) = default;
@@ -214,8 +214,8 @@ struct Workload {
   FlopCount ForwardFlopsPerToken(int64_t sequence) const;  // of all layers
   // FLOPs of one training step per token of the plan's sequence, without recomputation: three times
   // the forward FLOPs of every GEMM, less the gradients that frozen layers do not need, with causal
-  // attention as half the square; logits are counted, the embedding lookup is not. Of what the
-  // states of layers leave out (Operator::row_share and below) nothing is counted.
+  // attention as half the square; logits are counted, the embedding lookup is not, nor is what the
+  // states of layers leave out (Operator::row_share and below).
   FlopCount TrainingFlopsPerToken(int64_t sequence) const;
   friend bool operator==(const Workload&, const Workload&) = default;
 };
