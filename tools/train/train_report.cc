@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "costmodel/text.h"
+#include "costmodel/proto_to_json.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -129,16 +129,6 @@ Json ComparisonToJson(const BalancerComparison& comparison) {
   return json;
 }
 
-// Protobuf writes whole numbers of 64 bits as text; here they are numbers.
-void MakeNumbers(Json& json) {
-  if (json.is_structured()) {
-    for (Json& child : json) MakeNumbers(child);
-  } else if (json.is_string()) {
-    const auto number = ParseNumber<int64_t>(json.get_ref<const std::string&>());
-    if (number) json = *number;
-  }
-}
-
 void PrintCheckpoint(const TrainRequest& request, std::ostream& out) {
   const CheckpointPolicy& policy = request.conditions.checkpoint;
   if (request.mtbf != Duration::Max()) {
@@ -168,8 +158,7 @@ Json TrainToJson(const PlannedJob& job, const TrainRequest& request, const Train
   json["states"] = Json::array();
   for (const TrainedState& state : answer.states) json["states"].push_back(StateToJson(state));
   if (answer.history) {
-    json["history"] = Json::parse(HistoryJson(*answer.history));
-    MakeNumbers(json["history"]);
+    json["history"] = ProtoToJson(HistoryToProto(*answer.history));
     if (!answer.history->stopped.empty()) json["stopped"] = answer.history->stopped;
   }
   if (answer.summary) json["runs"] = SummaryToJson(*answer.summary);
