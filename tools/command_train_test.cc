@@ -19,7 +19,7 @@ std::string Written(const std::string& name, const std::string& contents) {
 }
 
 // A pipeline of four stages, and what else a run needs.
-Args Run(Args more) {
+Args Line(Args more) {
   Args args = {"--model",        "megatron:16x512x8",
                "--cluster",      "h100-sxm:1x4",
                "--pp",           "4",
@@ -32,7 +32,7 @@ Args Run(Args more) {
 }
 
 nlohmann::json Train(const Args& more, int code = kExitOk) {
-  Args args = Run(more);
+  Args args = Line(more);
   args.push_back("--json");
   std::istringstream in;
   std::ostringstream out, err;
@@ -44,7 +44,7 @@ std::string ErrorWith(const Args& more) {
   return ErrorOf([&] {
     std::istringstream in;
     std::ostringstream out, err;
-    RunTrain(Run(more), in, out, err);
+    RunTrain(Line(more), in, out, err);
   });
 }
 
@@ -103,6 +103,87 @@ TEST(CommandTrainTest, ARunThatCannotGoOnKeepsItsHistory) {
       Written("faults.yaml", "events:\n  - {at_s: 1, node: node0, what: FAIL}\n");
   const nlohmann::json report = Train({"--events", faults}, kExitInfeasible);
   EXPECT_LT(report["history"]["steps"], 1000);
+  EXPECT_NE(report["stopped"].get<std::string>().find("node0 failed"), std::string::npos);
+}
+
+// Nothing is left to train from step 400 on.
+std::string Vanishing() {
+  std::string states = "step,layer,trained\n";
+  for (int layer = 0; layer < 18; ++layer) states += "400," + std::to_string(layer) + ",false\n";
+  Written("vanishing.csv", states);
+  return Written("vanishing.yaml", "states: vanishing.csv\n");
+}
+
+TEST(CommandTrainTest, WhatWasSimulatedBeforeAMistakeIsKept) {
+  const std::string history = testing::TempDir() + "kept.json";
+  const std::string page = testing::TempDir() + "kept.html";
+  std::istringstream in;
+  std::ostringstream out, err;
+  const std::string error = ErrorOf([&] {
+    RunTrain(Line({"--dynamics", Vanishing(), "--history", history, "--report", page, "--json"}),
+             in, out, err);
+  });
+  EXPECT_EQ(error.find("the network from step 400 on: got all 18 layers"), 0u) << error;
+  const auto kept = nlohmann::json::parse(ReadFile(history));
+  EXPECT_EQ(kept["steps"], 400);
+  EXPECT_EQ(kept["stopped"], error);
+  EXPECT_NE(ReadFile(page).find("400 of 1000 steps"), std::string::npos);
+  const auto report = nlohmann::json::parse(out.str());
+  EXPECT_EQ(report["stopped"], error);
+  EXPECT_EQ(report["history"], kept);
+  EXPECT_EQ(report["states"].size(), 1u);
+}
+
+TEST(CommandTrainTest, ARunThatCannotBeginIsASentenceAlone) {
+  EXPECT_EQ(ErrorWith({"--dynamics", Written("none.yaml", "states: none.csv\n")}).find("none.csv"),
+            testing::TempDir().size());
+  const std::string states = Written("dead.csv", "step,layer,token_share\n0,17,0\n");
+  const std::string error = ErrorWith({"--dynamics", Written("dead.yaml", "states: dead.csv\n"),
+                                       "--history", testing::TempDir() + "dead.json"});
+  EXPECT_EQ(error.find("the network from step 0 on: got "), 0u) << error;
+  EXPECT_FALSE(std::filesystem::exists(testing::TempDir() + "dead.json"));
+}
+
+TEST(CommandTrainTest, FreedDevicesAndTheirHoursAreReported) {
+  const Args args = {"--dynamics",
+                     Written("exits.yaml",
+                             "early_exit: {first_block: 2, every: 2, share: 0.9, first_step: 500, "
+                             "end_step: 500, interval: 100}\n"),
+                     "--balance",
+                     "partition",
+                     "--by",
+                     "truth",
+                     "--repack",
+                     "--repack-loss",
+                     "30%"};
+  const nlohmann::json report = Train(args);
+  const int left = report["states"].back()["devices"].get<int>();
+  ASSERT_LT(left, 4) << report["states"].back()["decision"];
+  EXPECT_EQ(report["freed"]["devices"], 4 - left);
+  const double hours =
+      report["states"].back()["step_time_ns"].get<double>() * 500 * 1e-9 / 3600 * (4 - left);
+  EXPECT_NEAR(report["freed"]["gpu_hours"].get<double>() / hours, 1, 0.01);
+  std::istringstream in;
+  std::ostringstream out, err;
+  RunTrain(Line(args), in, out, err);
+  EXPECT_NE(out.str().find("re-packing frees " + std::to_string(4 - left) + " of 4 GPUs: "),
+            std::string::npos)
+      << out.str();
+}
+
+TEST(CommandTrainTest, HowSparseProductsRunIsSaid) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  RunTrain(Line({"--dynamics", Pruning()}), in, out, err);
+  EXPECT_NE(out.str().find("kinds of sparse products run"), std::string::npos) << out.str();
+}
+
+TEST(CommandTrainTest, ManyRunsThatCannotGoOnAreNoMistake) {
+  const std::string faults = Written("lost.yaml",
+                                     "events:\n  - {at_s: 1, node: node0, what: FAIL}\n"
+                                     "rates: {device_failures: [{mtbf_s: 1e9}], repair_s: 1}\n");
+  const nlohmann::json report = Train({"--events", faults, "--runs", "3"}, kExitInfeasible);
+  EXPECT_FALSE(report.contains("runs"));
   EXPECT_NE(report["stopped"].get<std::string>().find("node0 failed"), std::string::npos);
 }
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/training/trained_states.h"
+#include "search/training/job.h"
 #include "sim/testing/lowering_testing.h"
 
 namespace stagecraft {
@@ -25,14 +25,14 @@ struct SmallPipeline {
     degrees.global_batch = 64;
     plan = MakePlan(degrees, workload, cluster);
   }
-  TrainingJob Job(std::vector<NetworkChange> changes, BalancePolicy policy = {}) const {
+  Job JobWith(std::vector<NetworkChange> changes, BalancePolicy balance = {}) const {
     return {.workload = workload,
             .cluster = cluster,
             .model = model,
             .plan = plan,
             .steps = 1000,
             .changes = std::move(changes),
-            .policy = policy};
+            .balance = balance};
   }
 
   Workload workload = UntiedGpt();

@@ -13,6 +13,8 @@
 #include "proto/dynamics.pb.h"
 #include "proto/job_events.pb.h"
 #include "search/balance/balance.h"
+#include "search/training/job_simulation.h"
+#include "search/training/plan_division.h"
 #include "search/training/stage_loads.h"
 #include "sim/dynamics/dynamics_proto.h"
 #include "sim/job/job_events_proto.h"
@@ -263,7 +265,7 @@ void TrainFlags::SetRecovery(TrainRequest& request) const {
 TrainRequest TrainFlags::Build(const PlannedJob& job) const {
   TrainRequest request;
   request.steps = steps_;
-  request.policy = Policy(job);
+  request.balance = Policy(job);
   request.runs = runs_;
   request.seed = seed_;
   request.compares_balancers = compare_;

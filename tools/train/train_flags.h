@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "search/training/training_run.h"
+#include "search/training/job.h"
 #include "sim/dynamics/dynamics.h"
 #include "tools/flags/planned_job.h"
 #include "tools/verb/flags.h"
@@ -16,7 +16,7 @@ namespace stagecraft {
 struct TrainRequest {
   int64_t steps = 0;
   std::vector<NetworkChange> changes;
-  BalancePolicy policy;
+  BalancePolicy balance;
   RunConditions conditions;
   int runs = 1;
   uint64_t seed = 1;
