@@ -35,6 +35,7 @@ struct VerbFlags {
   TrainOutputs outputs;
 
   void Register(Flags& flags) {
+    plan.MayTakeFromFile();
     plan.Register(flags);
     network.Register(flags);
     cost_model.Register(flags);
@@ -89,6 +90,7 @@ int RunTrain(const Args& args, std::istream&, std::ostream& out, std::ostream& e
   verb.Register(flags);
   if (flags.Parse(args, out)) return kExitOk;
 
+  verb.train.ReadJob(verb.plan);
   PlannedJob planned = verb.plan.Build();
   planned.network = verb.network.Build(planned.cluster);
   const TrainRequest request = verb.train.Build(planned);

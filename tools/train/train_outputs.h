@@ -26,7 +26,7 @@ class TrainOutputs {
   bool is_json() const { return json_; }
 
  private:
-  std::string history_, report_;
+  std::string history_, trace_, report_;
   bool json_ = false, quiet_ = false;
 };
 
