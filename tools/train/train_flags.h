@@ -36,7 +36,8 @@ class TrainFlags {
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
   // Reads the file of --job, if it is given: what it says counts where no flag is given, also for
-  // `plan`. Must be called once, after the parse. Throws InputError as ReadJobFile() does.
+  // `plan`. Must be called once, after the parse. Throws InputError as ReadJobFile() does, and if
+  // nothing says how many steps there are.
   void ReadJob(PlanFlags& plan);
   // Returns what flags and files ask for. Throws InputError that names the flag, or the file and
   // the key, at fault.
@@ -53,6 +54,7 @@ class TrainFlags {
   void RegisterNetwork(Flags& flags);
   void RegisterCluster(Flags& flags);
   void RegisterRecovery(Flags& flags);
+  void TakeJob(PlanFlags& plan);
   void TakeBalance(const BalancePolicyProto& balance);
   void TakeCheckpoint(const CheckpointPolicyProto& checkpoint);
   void TakeRecovery(const RecoveryProto& recovery);

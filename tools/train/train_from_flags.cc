@@ -34,7 +34,15 @@ constexpr const char* kPolicies[] = {"restart", "restart", "spare", "shrink", "r
 }  // namespace
 
 void TrainFlags::ReadJob(PlanFlags& plan) {
-  if (job_file_.empty()) return;
+  if (!job_file_.empty()) TakeJob(plan);
+  if (steps_ == 0) {
+    throw InputError(
+        "--steps: got none, want how many steps the run has, here or in a file of "
+        "--job");
+  }
+}
+
+void TrainFlags::TakeJob(PlanFlags& plan) {
   job_ = ReadJobFile(job_file_);
   plan.TakeFromFile(job_->model, job_->cluster, job_->plan);
   const JobProto& proto = job_->proto;
@@ -196,11 +204,6 @@ void TrainFlags::SetRecovery(TrainRequest& request) const {
 }
 
 TrainRequest TrainFlags::Build(const PlannedJob& job) const {
-  if (steps_ == 0) {
-    throw InputError(
-        "--steps: got none, want how many steps the run has, here or in a file of "
-        "--job");
-  }
   TrainRequest request;
   request.steps = steps_;
   request.balance = Balance(job);
