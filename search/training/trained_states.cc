@@ -16,6 +16,7 @@
 #include "search/training/plan_division.h"
 #include "search/training/stage_loads.h"
 #include "search/training/state_move.h"
+#include "sim/memory/stage_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -78,7 +79,7 @@ class StateTrainer {
     const BalanceDecision decision =
         DecideBalance({job_.balance.balancer, known, DivisionOf(plan_)});
     state.decision = decision.reason;
-    const Plan next = Proposed(known, decision, state.decision);
+    const Plan next = Proposed(network, known, decision, state.decision);
     Trial present = Try(plan_, network);
     state.cost = CostOfDeciding(decision, present.evaluation.step_time);
     if (DivisionOf(next) == DivisionOf(plan_)) return present;
@@ -110,20 +111,41 @@ class StateTrainer {
 
   // Returns the plan that the balancer wants, re-packed if that is asked for and possible, which is
   // added to the reason.
-  Plan Proposed(const BalanceProblem& known, const BalanceDecision& decision,
-                std::string& reason) const {
+  Plan Proposed(const Workload& network, const BalanceProblem& known,
+                const BalanceDecision& decision, std::string& reason) const {
     const Division division = decision.division.value_or(DivisionOf(plan_));
     if (job_.balance.repacks) {
-      const auto packed = Repack(known, division, job_.balance.repack_loss);
-      if (packed && !packed->freed.empty()) {
-        reason += fmt::format("; {} of {} stages are freed", packed->freed.size(), division.size());
-        Plan smaller = plan_;
-        smaller.stages.clear();
-        for (const int stage : packed->kept) smaller.stages.push_back(plan_.stages[stage]);
-        return WithDivision(std::move(smaller), packed->division);
+      if (std::optional<Plan> packed = Packed(network, known, division)) {
+        reason += fmt::format("; {} of {} stages are freed",
+                              plan_.stages.size() - packed->stages.size(), plan_.stages.size());
+        return *std::move(packed);
       }
     }
     return WithDivision(plan_, division);
+  }
+
+  // Returns the plan on the fewest stages that keep the pace and whose memory suffices; no value if
+  // no stage can be freed.
+  std::optional<Plan> Packed(const Workload& network, const BalanceProblem& known,
+                             const Division& division) const {
+    for (int least = 1;;) {
+      const std::optional<Repacking> packed =
+          Repack(known, division, job_.balance.repack_loss, least);
+      if (!packed || packed->freed.empty()) return std::nullopt;
+      Plan smaller = plan_;
+      smaller.stages.clear();
+      for (const int stage : packed->kept) smaller.stages.push_back(plan_.stages[stage]);
+      smaller = WithDivision(std::move(smaller), packed->division);
+      if (StagesFit(smaller, network)) return smaller;
+      least = static_cast<int>(packed->kept.size()) + 1;
+    }
+  }
+
+  bool StagesFit(const Plan& plan, const Workload& network) const {
+    const std::vector<StageMemory> memory =
+        EstimateMemory(plan, network, job_.cluster, job_.options.framework);
+    return std::all_of(memory.begin(), memory.end(),
+                       [](const StageMemory& stage) { return stage.fits(); });
   }
 
   BalanceCost CostOfDeciding(const BalanceDecision& decision, Duration step) const {
@@ -145,10 +167,9 @@ class StateTrainer {
     const Evaluation& after = moved.evaluation;
     if (!present.fits) return {};
     if (!after.fits) return "the layers stay: their new division does not fit memory";
-    for (size_t stage = 0; stage < after.memory.size(); ++stage) {
-      const StageMemory& own = after.memory[stage];
-      const Bytes resident = own.weights + own.optimizer + own.framework + move.most_beside;
-      if (resident > own.capacity) {
+    for (const StageMemory& own : present.memory) {  // what a device has, until all has arrived
+      const Bytes beside = own.weights + own.optimizer + own.framework + move.most_beside;
+      if (beside > own.capacity) {
         return "the layers stay: what moves does not fit beside what it leaves";
       }
     }

@@ -2,13 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
 
+#include "costmodel/device.h"
 #include "costmodel/error_of.h"
 #include "search/training/plan_division.h"
 #include "search/training/training_testing.h"
+#include "sim/memory/stage_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -114,6 +117,32 @@ TEST(TrainedStatesTest, StagesThatAreNotNeededAreFreed) {
     phase.length = Duration::Seconds(3600 * hours);
   }
   EXPECT_DOUBLE_EQ(FreedGpuHours(states, history), 5.0 * freed);
+}
+
+// What the fewest stages that keep the pace need is a byte more than a device has. Samples are
+// short, so that weights and optimizer states are most of the memory.
+TEST(TrainedStatesTest, OnlySoManyStagesAreFreedThatTheOthersFitMemory) {
+  SmallPipeline small;
+  small.workload = UntiedGpt(24, 2048);
+  PlanDegrees degrees = Degrees(1, 4);
+  degrees.global_batch = 64;
+  degrees.sequence = 16;
+  small.plan = MakePlan(degrees, small.workload, small.cluster);
+  NetworkChange change = Frozen(small.workload, 300, 0);
+  for (int block = 4; block <= 24; ++block) change.states[block].token_share = 0.02;
+  BalancePolicy policy = ByTruth(Balancer::kPartition);
+  policy.repacks = true;
+  policy.repack_loss = 0.5;
+  const TrainedState packed = TrainStates(small.JobWith({change}, policy)).states[1];
+  const size_t least = packed.plan.stages.size();
+  ASSERT_LT(least, 3u) << packed.decision;
+  Bytes most;
+  for (const StageMemory& stage : packed.evaluation.memory) most = std::max(most, stage.Peak());
+  small.cluster = small.cluster.WithDevices(
+      [&](Device& device) { device.memory = Bytes(most.count() / 32 * 31); });
+  const TrainedState fitting = TrainStates(small.JobWith({change}, policy)).states[1];
+  EXPECT_EQ(fitting.plan.stages.size(), least + 1) << fitting.decision;
+  EXPECT_TRUE(fitting.moves);
 }
 
 TEST(TrainedStatesTest, StatesBeforeOneThatCannotBeTrainedAreKept) {

@@ -11,9 +11,9 @@
 namespace stagecraft {
 
 // 24 blocks whose embedding and head have tables of their own.
-inline Workload UntiedGpt(int blocks = 24) {
+inline Workload UntiedGpt(int blocks = 24, int hidden = 256) {
   DecoderConfig config = SizedDecoder(
-      "gpt", {.layers = blocks, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
+      "gpt", {.layers = blocks, .hidden = hidden, .heads = 8, .vocab = 1024, .max_sequence = 512});
   config.tied_embeddings = false;
   return BuildDecoder(config, AttentionBackend::kFlash, "untied");
 }
