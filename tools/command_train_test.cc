@@ -184,6 +184,29 @@ TEST(CommandTrainTest, WhatWasSimulatedBeforeAMistakeIsKept) {
   EXPECT_EQ(report["states"].size(), 1u);
 }
 
+// Stored by entries, with a column for each, slightly pruned weights take more memory than dense
+// ones.
+TEST(CommandTrainTest, AStateThatDoesNotFitMemoryEndsTheRunThere) {
+  const std::string history = testing::TempDir() + "filled.csv";
+  const std::string pruning =
+      Written("slightly.yaml",
+              "pruning: {final_sparsity: 0.05, first_step: 200, end_step: 600, interval: 200}\n");
+  std::istringstream in;
+  std::ostringstream out, err;
+  const std::string error = ErrorOf([&] {
+    RunTrain({"--model", "megatron:17x8192x64", "--cluster", "h100-sxm:1x4", "--pp", "4",
+              "--global-batch", "8", "--seq", "512", "--cost-model", "analytical", "--steps",
+              "1000", "--dynamics", pruning, "--history", history},
+             in, out, err);
+  });
+  EXPECT_EQ(error.find("the network from step 400 on: got a plan whose memory does not suffice"),
+            0u)
+      << error;
+  EXPECT_NE(ReadFile(history).find("computing,0,400,0,"), std::string::npos) << ReadFile(history);
+  EXPECT_NE(out.str().find("stopped early: the network from step 400 on"), std::string::npos);
+  EXPECT_NE(err.str().find("wrote " + history), std::string::npos);
+}
+
 TEST(CommandTrainTest, ARunThatCannotBeginIsASentenceAlone) {
   EXPECT_EQ(ErrorWith({"--dynamics", Written("none.yaml", "states: none.csv\n")}).find("none.csv"),
             testing::TempDir().size());
