@@ -18,12 +18,10 @@ void TrainFlags::Register(Flags& flags) {
       "--recover spare --spares 2 --runs 200");
   flags.AddExample("train --job run.yaml --checkpoint 600 --report run.html");
   FlagGroup group = flags.In(FlagTopic::kTraining);
-  group
-      .Add("--job", job_file_,
-           {"<file>",
-            "A .yaml, .json or .textproto file that says what flags do not: network, cluster, "
-            "plan, steps, dynamics, events, and what is done about them."})
-      .Common();
+  group.Add("--job", job_file_,
+            {"<file>",
+             "A .yaml, .json or .textproto file that says what flags do not: network, cluster, "
+             "plan, steps, dynamics, events, and what is done about them."});
   RegisterNetwork(flags);
   RegisterCluster(flags);
   RegisterRecovery(flags);
