@@ -25,13 +25,13 @@
 #include "tools/report/run_report.h"
 #include "tools/run/collective_samples.h"
 #include "tools/run/cuda_places.h"
+#include "tools/run/fault_flags.h"
+#include "tools/run/measured_run_report.h"
 #include "tools/run/op_samples.h"
 #include "tools/run/run_host.h"
 #include "tools/run/run_plan.h"
 #include "tools/run/run_request.h"
 #include "tools/run/step_lines.h"
-#include "tools/run/training_flags.h"
-#include "tools/run/training_report.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/interrupt_catcher.h"
@@ -173,11 +173,11 @@ void Report(const RunOptions& options, const RunOfPlan& run, std::ostream& out, 
   if (!options.op_samples.empty()) WriteOpSamples(options, job, schedule, err);
   if (options.json) {
     nlohmann::ordered_json report = RunToJson(job, record, run.notes);
-    AddTraining(run, &report);
+    AddMeasuredRun(run, &report);
     PrintJson(report, out);
   } else {
     PrintRun(job, record, run.notes, out);
-    PrintTraining(run, out);
+    PrintMeasuredRun(run, out);
   }
 }
 
@@ -187,20 +187,20 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   Flags described("run", "Executes a training step of a plan on real devices and measures it.");
   RunOptions options;
   PlanFlags flags;
-  TrainingFlags training;
+  FaultFlags faults;
   CostModelFlag cost_model;
   AddNotes(described);
   flags.SetUsualCluster([&options] { return UsualCluster(options); });
   flags.Register(described);
   cost_model.Register(described);
   Register(described, options);
-  training.Register(described);
+  faults.Register(described);
   if (described.Parse(args, out)) return kExitOk;
 
   CheckOptions(options);
   if (options.steps) options.request.steps.measured = {*options.steps};
   if (options.warm_up) options.request.steps.warm_up = {*options.warm_up};
-  training.Apply(described, options.executor, options.steps, options.request);
+  faults.Apply(described, options.executor, options.steps, options.request);
   std::optional<InterruptCatcher> catcher;
   if (options.executor == "host") {
     catcher.emplace();
@@ -209,7 +209,7 @@ int RunRun(const Args& args, std::istream&, std::ostream& out, std::ostream& err
   const std::unique_ptr<CostModel> model = cost_model.Load();
   RunOfPlan run = options.executor == "cuda"
                       ? RunPlanOnGpus(flags, *model, options.request, args, out, err)
-                      : RunPlanOnHost(flags, training, *model, options.request, err);
+                      : RunPlanOnHost(flags, faults, *model, options.request, err);
   if (!run.record) {
     return catcher && InterruptCatcher::was_interrupted() ? kExitInterrupted : kExitOk;
   }

@@ -1,12 +1,18 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "costmodel/error_of.h"
 #include "costmodel/proto_file.h"
+#include "tools/trace/check_trace.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -19,7 +25,7 @@ std::string Written(const std::string& name, const std::string& contents) {
 }
 
 // A pipeline of four stages, and what else a run needs.
-Args Run(Args more) {
+Args Line(Args more) {
   Args args = {"--model",        "megatron:16x512x8",
                "--cluster",      "h100-sxm:1x4",
                "--pp",           "4",
@@ -32,7 +38,7 @@ Args Run(Args more) {
 }
 
 nlohmann::json Train(const Args& more, int code = kExitOk) {
-  Args args = Run(more);
+  Args args = Line(more);
   args.push_back("--json");
   std::istringstream in;
   std::ostringstream out, err;
@@ -44,7 +50,7 @@ std::string ErrorWith(const Args& more) {
   return ErrorOf([&] {
     std::istringstream in;
     std::ostringstream out, err;
-    RunTrain(Run(more), in, out, err);
+    RunTrain(Line(more), in, out, err);
   });
 }
 
@@ -98,11 +104,159 @@ TEST(CommandTrainTest, ALostNodeCostsWhatItCosts) {
   EXPECT_NE(ReadFile(page).find("Where the time went"), std::string::npos);
 }
 
+// Computing, detection, waiting, restart, and all steps again: 0.1 s of them are lost.
+TEST(CommandTrainTest, ATraceShowsPhasesAndCounters) {
+  const std::string faults = Written("faults.yaml",
+                                     "events:\n"
+                                     "  - {at_s: 1, node: node0, what: FAIL}\n"
+                                     "  - {at_s: 101, node: node0, what: RECOVER}\n");
+  const std::string perfetto = testing::TempDir() + "run.pftrace";
+  const std::string chrome = testing::TempDir() + "run.json";
+  nlohmann::json report;
+  for (const std::string& file : {perfetto, chrome}) {
+    report = Train(
+        {"--events", faults, "--detection", "5", "--restart", "10", "--trace", file, "--quiet"});
+  }
+  const auto& phases = report["history"]["phases"];
+  const std::string slices = std::to_string(phases.size()) + " slices";
+  EXPECT_NE(CheckPerfettoTrace(ReadFile(perfetto), perfetto).find("5 tracks, " + slices + ", "),
+            std::string::npos);
+  EXPECT_NE(CheckChromeTrace(ReadFile(chrome), chrome).find(slices), std::string::npos);
+
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<int64_t>> counters;
+  const auto trace = nlohmann::json::parse(ReadFile(chrome));
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["ph"] == "X") {
+      const auto& phase = phases[names.size()];
+      EXPECT_EQ(event["ts"], phase["start_ns"].get<double>() / 1e3);
+      EXPECT_EQ(event["dur"], phase["length_ns"].get<double>() / 1e3);
+      EXPECT_EQ(event["args"]["first_step"], phase["first_step"]);
+      EXPECT_EQ(event["args"].value("reason", ""), phase["reason"]);
+      names.push_back(event["name"]);
+    } else if (event["ph"] == "C") {
+      counters[event["name"]].push_back(event["args"].begin().value().get<int64_t>());
+    }
+  }
+  ASSERT_EQ(names.size(), phases.size());
+  EXPECT_EQ(names.front(), "computing");
+  EXPECT_NE(std::find(names.begin(), names.end(), "waiting"), names.end());
+  const auto step = report["states"][0]["step_time_ns"].get<int64_t>();
+  const auto idle = std::llround(1000 * report["states"][0]["bubble_fraction"].get<double>());
+  EXPECT_EQ(counters["step time"], (std::vector<int64_t>{step, 0, step}));
+  EXPECT_EQ(counters["idle share, per mille"], (std::vector<int64_t>{idle, 1000, idle}));
+  EXPECT_EQ(counters["devices at work"], (std::vector<int64_t>{4, 0, 4}));
+}
+
 TEST(CommandTrainTest, ARunThatCannotGoOnKeepsItsHistory) {
   const std::string faults =
       Written("faults.yaml", "events:\n  - {at_s: 1, node: node0, what: FAIL}\n");
   const nlohmann::json report = Train({"--events", faults}, kExitInfeasible);
   EXPECT_LT(report["history"]["steps"], 1000);
+  EXPECT_NE(report["stopped"].get<std::string>().find("node0 failed"), std::string::npos);
+}
+
+// Nothing is left to train from step 400 on.
+std::string Vanishing() {
+  std::string states = "step,layer,trained\n";
+  for (int layer = 0; layer < 18; ++layer) states += "400," + std::to_string(layer) + ",no\n";
+  Written("vanishing.csv", states);
+  return Written("vanishing.yaml", "states: vanishing.csv\n");
+}
+
+TEST(CommandTrainTest, WhatWasSimulatedBeforeAMistakeIsKept) {
+  const std::string history = testing::TempDir() + "kept.json";
+  const std::string page = testing::TempDir() + "kept.html";
+  std::istringstream in;
+  std::ostringstream out, err;
+  const std::string error = ErrorOf([&] {
+    RunTrain(Line({"--dynamics", Vanishing(), "--history", history, "--report", page, "--json"}),
+             in, out, err);
+  });
+  EXPECT_EQ(error.find("the network from step 400 on: got all 18 layers"), 0u) << error;
+  const auto kept = nlohmann::json::parse(ReadFile(history));
+  EXPECT_EQ(kept["steps"], 400);
+  EXPECT_EQ(kept["stopped"], error);
+  EXPECT_NE(ReadFile(page).find("400 of 1000 steps"), std::string::npos);
+  const auto report = nlohmann::json::parse(out.str());
+  EXPECT_EQ(report["stopped"], error);
+  EXPECT_EQ(report["history"], kept);
+  EXPECT_EQ(report["states"].size(), 1u);
+}
+
+// Stored by entries, with a column for each, slightly pruned weights take more memory than dense
+// ones.
+TEST(CommandTrainTest, AStateThatDoesNotFitMemoryEndsTheRunThere) {
+  const std::string history = testing::TempDir() + "filled.csv";
+  const std::string pruning =
+      Written("slightly.yaml",
+              "pruning: {final_sparsity: 0.05, first_step: 200, end_step: 600, interval: 200}\n");
+  std::istringstream in;
+  std::ostringstream out, err;
+  const std::string error = ErrorOf([&] {
+    RunTrain({"--model", "megatron:17x8192x64", "--cluster", "h100-sxm:1x4", "--pp", "4",
+              "--global-batch", "8", "--seq", "512", "--cost-model", "analytical", "--steps",
+              "1000", "--dynamics", pruning, "--history", history},
+             in, out, err);
+  });
+  EXPECT_EQ(error.find("the network from step 400 on: got a plan whose memory does not suffice"),
+            0u)
+      << error;
+  EXPECT_NE(ReadFile(history).find("computing,0,400,0,"), std::string::npos) << ReadFile(history);
+  EXPECT_NE(out.str().find("stopped early: the network from step 400 on"), std::string::npos);
+  EXPECT_NE(err.str().find("wrote " + history), std::string::npos);
+}
+
+TEST(CommandTrainTest, ARunThatCannotBeginIsASentenceAlone) {
+  EXPECT_EQ(ErrorWith({"--dynamics", Written("none.yaml", "states: none.csv\n")}).find("none.csv"),
+            testing::TempDir().size());
+  const std::string states = Written("dead.csv", "step,layer,token_share\n0,17,0\n");
+  const std::string error = ErrorWith({"--dynamics", Written("dead.yaml", "states: dead.csv\n"),
+                                       "--history", testing::TempDir() + "dead.json"});
+  EXPECT_EQ(error.find("the network from step 0 on: got "), 0u) << error;
+  EXPECT_FALSE(std::filesystem::exists(testing::TempDir() + "dead.json"));
+}
+
+TEST(CommandTrainTest, FreedDevicesAndTheirHoursAreReported) {
+  const Args args = {"--dynamics",
+                     Written("exits.yaml",
+                             "early_exit: {first_block: 2, every: 2, share: 0.9, first_step: 500, "
+                             "end_step: 500, interval: 100}\n"),
+                     "--balance",
+                     "partition",
+                     "--by",
+                     "truth",
+                     "--repack",
+                     "--repack-loss",
+                     "30%"};
+  const nlohmann::json report = Train(args);
+  const int left = report["states"].back()["devices"].get<int>();
+  ASSERT_LT(left, 4) << report["states"].back()["decision"];
+  EXPECT_EQ(report["freed"]["devices"], 4 - left);
+  const double hours =
+      report["states"].back()["step_time_ns"].get<double>() * 500 * 1e-9 / 3600 * (4 - left);
+  EXPECT_NEAR(report["freed"]["gpu_hours"].get<double>() / hours, 1, 0.01);
+  std::istringstream in;
+  std::ostringstream out, err;
+  RunTrain(Line(args), in, out, err);
+  EXPECT_NE(out.str().find("re-packing frees " + std::to_string(4 - left) + " of 4 GPUs: "),
+            std::string::npos)
+      << out.str();
+}
+
+TEST(CommandTrainTest, HowSparseProductsRunIsSaid) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  RunTrain(Line({"--dynamics", Pruning()}), in, out, err);
+  EXPECT_NE(out.str().find("kinds of sparse products run"), std::string::npos) << out.str();
+}
+
+TEST(CommandTrainTest, ManyRunsThatCannotGoOnAreNoMistake) {
+  const std::string faults = Written("lost.yaml",
+                                     "events:\n  - {at_s: 1, node: node0, what: FAIL}\n"
+                                     "rates: {device_failures: [{mtbf_s: 1e9}], repair_s: 1}\n");
+  const nlohmann::json report = Train({"--events", faults, "--runs", "3"}, kExitInfeasible);
+  EXPECT_FALSE(report.contains("runs"));
   EXPECT_NE(report["stopped"].get<std::string>().find("node0 failed"), std::string::npos);
 }
 
@@ -118,6 +272,102 @@ TEST(CommandTrainTest, ManyRunsAreSummedUp) {
   EXPECT_EQ(report, Train(args));
 }
 
+class JobTest : public testing::Test {
+ protected:
+  static nlohmann::json TrainJob(const std::string& job, const Args& more = {}) {
+    Args args = {"--job", Written("job.yaml", job), "--cost-model", "analytical", "--json"};
+    args.insert(args.end(), more.begin(), more.end());
+    std::istringstream in;
+    std::ostringstream out, err;
+    EXPECT_EQ(RunTrain(args, in, out, err), kExitOk) << err.str();
+    nlohmann::json report = nlohmann::json::parse(out.str());
+    EXPECT_EQ(report["inputs"][0]["path"], args[1]);
+    report.erase("inputs");
+    return report;
+  }
+
+  const std::string job_ =
+      "model: megatron:16x512x8\n"
+      "cluster: h100-sxm:1x4\n"
+      "plan: {degrees: {pp: 4}, micro_batch: 1, global_batch: 32, sequence: 512}\n"
+      "steps: 1000\n"
+      "dynamics_file: prune.yaml\n"
+      "events: {rates: {device_failures: [{mtbf_s: 100}], repair_s: 1}}\n"
+      "balance: {balancer: PARTITION, by: TRUE_TIME, profiling_share: 0.1}\n"
+      "checkpoint: {storage_bytes_per_s: 1e10, is_asynchronous: true, slowdown: 0.25}\n"
+      "recovery: {policy: SPARE, spare_nodes: 2, detection_s: 1, restart_s: 2, swap_s: 3}\n"
+      "seed: 5\n";
+  const std::string pruning_ = Pruning();
+  const std::string events_ =
+      Written("rates.yaml", "rates: {device_failures: [{mtbf_s: 100}], repair_s: 1}\n");
+  const Args flags_ = {"--dynamics",
+                       pruning_,
+                       "--events",
+                       events_,
+                       "--balance",
+                       "partition",
+                       "--by",
+                       "truth",
+                       "--profiling-share",
+                       "10%",
+                       "--checkpoint",
+                       "auto",
+                       "--storage-bandwidth",
+                       "10",
+                       "--checkpoint-async",
+                       "--checkpoint-slowdown",
+                       "25%",
+                       "--recover",
+                       "spare",
+                       "--spares",
+                       "2",
+                       "--detection",
+                       "1",
+                       "--restart",
+                       "2",
+                       "--swap",
+                       "3",
+                       "--seed",
+                       "5"};
+};
+
+TEST_F(JobTest, AFileStandsForManyFlags) {
+  nlohmann::json by_flags = Train(flags_);
+  by_flags.erase("inputs");
+  EXPECT_EQ(TrainJob(job_), by_flags);
+}
+
+TEST_F(JobTest, FlagsReplaceWhatTheFileSays) {
+  const Args more = {"--steps",      "500", "--balance", "none", "--seed", "9",
+                     "--checkpoint", "60",  "--spares",  "1",    "--runs", "3"};
+  const nlohmann::json report = TrainJob(job_, more);
+  EXPECT_EQ(report["steps"], 500);
+  EXPECT_EQ(report["seed"], 9);
+  EXPECT_EQ(report["checkpoint"]["interval_s"], 60);
+  EXPECT_EQ(report["states"][1]["decision"], "");
+  EXPECT_EQ(report["runs"]["runs"], 3);
+  EXPECT_FALSE(TrainJob(job_, {"--checkpoint", "none"}).contains("checkpoint"));
+}
+
+TEST_F(JobTest, WhatTheFileLeavesOutIsForFlags) {
+  const std::string path = Written("job.yaml", "steps: 1000\n");
+  std::istringstream in;
+  std::ostringstream out, err;
+  EXPECT_EQ(RunTrain({"--job", path, "--model", "megatron:16x512x8", "--cluster", "h100-sxm:1x4",
+                      "--pp", "4"},
+                     in, out, err),
+            kExitOk);
+  const auto error = [&](const Args& args) {
+    return ErrorOf([&] { RunTrain(args, in, out, err); });
+  };
+  EXPECT_EQ(error({"--job", path}), "--model: got none, want one, here or in a file of --job");
+  EXPECT_EQ(error({"--model", "megatron:16x512x8", "--cluster", "h100-sxm:1x4"}),
+            "--steps: got none, want how many steps the run has, here or in a file of --job");
+  const std::string planned = Written("planned.yaml", job_);
+  EXPECT_EQ(error({"--job", planned, "--tp", "2"}),
+            "--tp cannot be given together with " + planned + ": plan");
+}
+
 TEST(CommandTrainTest, FlagsThatContradictEachOtherAreOneSentence) {
   EXPECT_EQ(ErrorWith({"--by", "param"}),
             "--by: got it without --balance, want partition or diffusion");
@@ -129,6 +379,8 @@ TEST(CommandTrainTest, FlagsThatContradictEachOtherAreOneSentence) {
   EXPECT_EQ(
       ErrorWith({"--checkpoint", "auto", "--storage-bandwidth", "1"}),
       "--checkpoint auto: got no failures that are drawn, want rates in --events, or seconds");
+  EXPECT_EQ(ErrorWith({"--trace", "run.txt"}),
+            "--trace: got \"run.txt\", want a .pftrace or .json file");
   EXPECT_EQ(ErrorWith({"--runs", "2"}),
             "--runs: got several, but nothing is drawn, want rates in --events");
   EXPECT_EQ(ErrorWith({"--balance", "partition", "--vpp", "2", "--schedule", "interleaved"}),

@@ -51,8 +51,8 @@ std::vector<int> Others(const std::vector<int>& kept, int stages) {
 
 }  // namespace
 
-std::optional<Repacking> Repack(const BalanceProblem& problem, const Division& present,
-                                double loss) {
+std::optional<Repacking> Repack(const BalanceProblem& problem, const Division& present, double loss,
+                                int least) {
   CheckBalanceProblem(problem);
   CheckDivision(problem, present);
   if (!(loss >= 0 && loss < 1)) {
@@ -64,7 +64,7 @@ std::optional<Repacking> Repack(const BalanceProblem& problem, const Division& p
   double speed = 0;
   for (int count = 1; count <= problem.stages(); ++count) {
     speed += problem.speeds[order[count - 1]];
-    if (total / speed > most * (1 + kRounding)) continue;
+    if (count < least || total / speed > most * (1 + kRounding)) continue;
     std::vector<int> kept(order.begin(), order.begin() + count);
     std::sort(kept.begin(), kept.end());
     BalanceProblem restricted = Restrict(problem, kept);

@@ -18,14 +18,15 @@ struct Repacking {
 // Returns the fewest stages on which a division fits memory and the pipeline keeps at least
 // 1 - `loss` of its pace: the slowest stage takes at most 1 / (1 - loss) of what it takes now. The
 // division is the best on these stages. Returns no value if that is not possible even with all
-// stages, because memory does not suffice. Throws InputError as CheckBalanceProblem() and
-// CheckDivision() do, and unless 0 <= loss < 1.
+// stages, because memory does not suffice. At least `least` stages are kept: whoever knows more
+// about memory than the problem says can ask for the next larger number. Throws InputError as
+// CheckBalanceProblem() and CheckDivision() do, and unless 0 <= loss < 1.
 //
 // The slowest stages are freed first; of equally fast ones, those with the least memory, and of
 // these the last. If stages differ in speed or memory, other stages that are as many, or even
 // fewer, may do as well: only this order is tried. Takes O(stages) probes of DivideWithin().
-std::optional<Repacking> Repack(const BalanceProblem& problem, const Division& present,
-                                double loss);
+std::optional<Repacking> Repack(const BalanceProblem& problem, const Division& present, double loss,
+                                int least = 1);
 
 struct FirstFitPacking {
   std::vector<int> stage_of_layer;

@@ -34,6 +34,12 @@ TEST(RepackingTest, FreesMoreIfMoreMayBeLost) {
   EXPECT_EQ(Repack(HalfPruned(8), {2, 2, 2, 2}, 0.42)->division, (Division{2, 6}));
 }
 
+TEST(RepackingTest, AsManyStagesAsAreAskedForAreKept) {
+  const Repacking packing = *Repack(HalfPruned(8), {2, 2, 2, 2}, 0.43, 3);
+  EXPECT_EQ(packing.kept, (std::vector<int>{0, 1, 2}));
+  EXPECT_FALSE(Repack(HalfPruned(8), {2, 2, 2, 2}, 0.43, 5).has_value());
+}
+
 TEST(RepackingTest, MemoryKeepsStages) {
   EXPECT_EQ(Repack(HalfPruned(5), {2, 2, 2, 2}, 0)->division.size(), 3u);
   EXPECT_EQ(Repack(HalfPruned(2), {2, 2, 2, 2}, 0.9)->freed.size(), 0u);

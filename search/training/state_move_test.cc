@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "search/training/plan_division.h"
 #include "search/training/training_testing.h"
 
 namespace stagecraft {

@@ -10,182 +10,208 @@
 
 #include "costmodel/check.h"
 #include "costmodel/op.h"
+#include "search/balance/balance_problem.h"
 #include "search/balance/measured_loads.h"
 #include "search/balance/repacking.h"
+#include "search/training/plan_division.h"
+#include "search/training/stage_loads.h"
 #include "search/training/state_move.h"
+#include "sim/memory/stage_memory.h"
 
 namespace stagecraft {
 namespace {
 
-constexpr Bytes kLoadBytes(8);  // of a load in a message
+constexpr double kSecondsPerHour = 3600;
+constexpr Bytes kLoadBytes(8);     // of a load in a message
+constexpr Bytes kBarrierBytes(4);  // of the all-reduce after which all devices know
 
+// A plan for a state of the network, and what became of it.
+struct Trial {
+  Plan plan;
+  Evaluation evaluation;
+  SparseProducts products;
+};
+
+// Trains one state after another: each begins with the plan of the one before.
 class StateTrainer {
  public:
-  explicit StateTrainer(const TrainingJob& job) : job_(job), plan_(job.plan) {}
+  explicit StateTrainer(const Job& job) : job_(job), plan_(job.plan) {}
 
-  std::vector<TrainedState> Train() {
-    std::vector<TrainedState> states;
-    const bool changes_first = !job_.changes.empty() && job_.changes.front().step == 0;
-    if (!changes_first) states.push_back(TrainAs(job_.workload, {0, {}, ""}, std::nullopt));
-    for (size_t i = 0; i < job_.changes.size(); ++i) {
-      const NetworkChange& change = job_.changes[i];
-      Workload changed = job_.workload;
-      ApplyLayerStates(fmt::format("the network from step {} on", change.step), change.states,
-                       changed);
-      const int64_t end = i + 1 < job_.changes.size() ? job_.changes[i + 1].step : job_.steps;
-      const bool may_move = !states.empty();
-      states.push_back(
-          TrainAs(changed, change, may_move ? std::optional(end - change.step) : std::nullopt));
-    }
-    return states;
-  }
-
- private:
-  // `steps`: how long the state lasts, if a balancer may decide; it is not asked at the start.
-  TrainedState TrainAs(const Workload& workload, const NetworkChange& change,
-                       std::optional<int64_t> steps) {
+  TrainedState Train(int number) {
+    const NetworkChange* change = job_.ChangeTo(number);
+    const Workload network = job_.NetworkIn(number);
     TrainedState state;
-    state.step = change.step;
-    state.change = change.reason;
-    state.plan = plan_;
-    std::optional<Evaluation> known;
-    if (steps && job_.policy.balancer != Balancer::kNone) {
-      known = Balance(workload, *steps, state);
-    }
-    state.evaluation = known ? *std::move(known) : Evaluate(state.plan, workload);
-    if (!state.evaluation.fits) {
+    state.step = job_.FirstStep(number);
+    if (change != nullptr) state.change = change->reason;
+    const bool may_move = number > 0 && job_.balance.balancer != Balancer::kNone;
+    Trial trial = may_move ? Balance(network, job_.FirstStep(number + 1) - state.step, state)
+                           : Try(plan_, network);
+    if (!trial.evaluation.fits) {
       throw InputError(fmt::format(
           "the network from step {} on: got a plan whose memory does not suffice, want one that "
-          "fits ({})",
-          state.step, "simulate with --layer-state shows each stage"));
+          "fits (simulate with --layer-state shows each stage)",
+          state.step));
     }
-    const BalanceProblem truth = Problem(state.plan, workload, LoadBasis::kTrueTime);
-    state.stage_seconds = StageLoads(truth, DivisionOf(state.plan));
-    plan_ = state.plan;
+    state.stage_seconds =
+        StageLoads(Problem(trial.plan, network, LoadBasis::kTrueTime), DivisionOf(trial.plan));
+    state.plan = plan_ = std::move(trial.plan);
+    state.evaluation = std::move(trial.evaluation);
+    state.products = trial.products;
     return state;
   }
 
-  Evaluation Evaluate(const Plan& plan, const Workload& workload) const {
-    return SimulateStep(plan, workload, job_.cluster, job_.model, job_.options).evaluation;
+ private:
+  Trial Try(const Plan& plan, const Workload& network) const {
+    SimulatedStep step = SimulateStep(plan, network, job_.cluster, job_.model, job_.options);
+    return {plan, std::move(step.evaluation), CountSparseProducts(step.schedule)};
   }
 
-  BalanceProblem Problem(const Plan& plan, const Workload& workload, LoadBasis by) const {
-    BalanceProblem problem;
-    problem.loads = by == LoadBasis::kParameters
-                        ? LayerParameters(workload)
-                        : LayerSeconds(plan, workload, job_.cluster, job_.model);
-    problem.speeds = StageSpeeds(plan, workload, job_.cluster, job_.model);
+  BalanceProblem Problem(const Plan& plan, const Workload& network, LoadBasis by) const {
+    return {by == LoadBasis::kParameters ? LayerParameters(network)
+                                         : LayerSeconds(plan, network, job_.cluster, job_.model),
+            StageSpeeds(plan, network, job_.cluster, job_.model)};
+  }
+
+  // Has the balancer decide about a state that lasts so many steps, and moves layers if nothing
+  // speaks against it. Sets what the state says about that.
+  Trial Balance(const Workload& network, int64_t steps, TrainedState& state) const {
+    const BalanceProblem known = KnownProblem(network, state.step);
+    const BalanceDecision decision =
+        DecideBalance({job_.balance.balancer, known, DivisionOf(plan_)});
+    state.decision = decision.reason;
+    const Plan next = Proposed(network, known, decision, state.decision);
+    Trial present = Try(plan_, network);
+    state.cost = CostOfDeciding(decision, present.evaluation.step_time);
+    if (DivisionOf(next) == DivisionOf(plan_)) return present;
+
+    Trial moved = Try(next, network);
+    const StateMove move = MoveStates(plan_, next, network, job_.cluster, job_.model, job_.options);
+    std::string refusal = Refusal(present.evaluation, moved, move, steps);
+    if (!refusal.empty()) {
+      state.decision = std::move(refusal);
+      return present;
+    }
+    state.moves = true;
+    state.cost.move = move.time;
+    state.cost.moved = move.bytes;
+    return moved;
+  }
+
+  // Returns the layers and stages as the balancer knows them at this step: it never sees the
+  // simulator's times unless it is asked to.
+  BalanceProblem KnownProblem(const Workload& network, int64_t step) const {
+    const BalancePolicy& policy = job_.balance;
+    BalanceProblem problem = Problem(plan_, network, policy.by);
+    if (policy.by == LoadBasis::kMeasuredTime) {
+      problem.loads =
+          MeasuredLoads(problem.loads, policy.noise, job_.seed + static_cast<uint64_t>(step));
+    }
     return problem;
   }
 
-  // Decides about the division for `steps` steps. Returns the evaluation of the plan if it is
-  // already known.
-  std::optional<Evaluation> Balance(const Workload& workload, int64_t steps, TrainedState& state) {
-    const BalancePolicy& policy = job_.policy;
-    BalanceRequest request = {policy.balancer, Problem(plan_, workload, policy.by),
-                              DivisionOf(plan_)};
-    if (policy.by == LoadBasis::kMeasuredTime) {
-      request.problem.loads = MeasuredLoads(request.problem.loads, policy.noise,
-                                            job_.seed + static_cast<uint64_t>(state.step));
+  // Returns the plan that the balancer wants, re-packed if that is asked for and possible, which is
+  // added to the reason.
+  Plan Proposed(const Workload& network, const BalanceProblem& known,
+                const BalanceDecision& decision, std::string& reason) const {
+    const Division division = decision.division.value_or(DivisionOf(plan_));
+    if (job_.balance.repacks) {
+      if (std::optional<Plan> packed = Packed(network, known, division)) {
+        reason += fmt::format("; {} of {} stages are freed",
+                              plan_.stages.size() - packed->stages.size(), plan_.stages.size());
+        return *std::move(packed);
+      }
     }
-    const BalanceDecision decision = DecideBalance(request);
-    state.decision = decision.reason;
-    Division division = decision.division.value_or(request.present);
-    Plan next = WithDivision(plan_, division);
-    if (policy.repacks) Pack(request.problem, division, next, state.decision);
-    Evaluation before = Evaluate(plan_, workload);
-    if (policy.by != LoadBasis::kParameters) {
-      state.cost.profiling = Duration::RoundedNanoseconds(
-          policy.profiling_share * static_cast<double>(before.step_time.ns()));
+    return WithDivision(plan_, division);
+  }
+
+  // Returns the plan on the fewest stages that keep the pace and whose memory suffices; no value if
+  // no stage can be freed.
+  std::optional<Plan> Packed(const Workload& network, const BalanceProblem& known,
+                             const Division& division) const {
+    for (int least = 1;;) {
+      const std::optional<Repacking> packed =
+          Repack(known, division, job_.balance.repack_loss, least);
+      if (!packed || packed->freed.empty()) return std::nullopt;
+      Plan smaller = plan_;
+      smaller.stages.clear();
+      for (const int stage : packed->kept) smaller.stages.push_back(plan_.stages[stage]);
+      smaller = WithDivision(std::move(smaller), packed->division);
+      if (StagesFit(smaller, network)) return smaller;
+      least = static_cast<int>(packed->kept.size()) + 1;
     }
-    state.cost.decision = DecisionTime(decision);
-    state.cost.barrier = Message(AllDevices(plan_), Bytes(4), OpKind::kAllReduce);
-    if (next.stages.size() == plan_.stages.size() && division == request.present) return before;
-    Evaluation after = Evaluate(next, workload);
-    const StateMove move =
-        MoveStates(plan_, next, workload, job_.cluster, job_.model, job_.options);
-    const std::string refusal = Refusal(before, after, next, move, steps);
-    if (!refusal.empty()) {
-      state.decision = refusal;
-      return before;
+  }
+
+  bool StagesFit(const Plan& plan, const Workload& network) const {
+    const std::vector<StageMemory> memory =
+        EstimateMemory(plan, network, job_.cluster, job_.options.framework);
+    return std::all_of(memory.begin(), memory.end(),
+                       [](const StageMemory& stage) { return stage.fits(); });
+  }
+
+  BalanceCost CostOfDeciding(const BalanceDecision& decision, Duration step) const {
+    BalanceCost cost;
+    if (job_.balance.by != LoadBasis::kParameters) {
+      cost.profiling = Duration::RoundedNanoseconds(job_.balance.profiling_share *
+                                                    static_cast<double>(step.ns()));
     }
-    state.cost.move = move.time;
-    state.cost.moved = move.bytes;
-    state.moves = true;
-    state.plan = std::move(next);
-    return after;
+    cost.decision = job_.balance.balancer == Balancer::kPartition ? GatherTime()
+                                                                  : decision.rounds * RoundTime();
+    cost.barrier = CollectiveTime(OpKind::kAllReduce, kBarrierBytes, DevicesOf(plan_));
+    return cost;
   }
 
   // Returns why the layers stay where they are although the balancer would move them; empty if
   // they do not.
-  std::string Refusal(const Evaluation& before, const Evaluation& after, const Plan& next,
-                      const StateMove& move, int64_t steps) const {
-    if (!before.fits) return {};
+  std::string Refusal(const Evaluation& present, const Trial& moved, const StateMove& move,
+                      int64_t steps) const {
+    const Evaluation& after = moved.evaluation;
+    if (!present.fits) return {};
     if (!after.fits) return "the layers stay: their new division does not fit memory";
-    for (size_t stage = 0; stage < after.memory.size(); ++stage) {
-      const StageMemory& own = after.memory[stage];
-      const Bytes resident = own.weights + own.optimizer + own.framework + move.most_beside;
-      if (resident > own.capacity) {
+    for (const StageMemory& own : present.memory) {  // what a device has, until all has arrived
+      const Bytes beside = own.weights + own.optimizer + own.framework + move.most_beside;
+      if (beside > own.capacity) {
         return "the layers stay: what moves does not fit beside what it leaves";
       }
     }
-    const bool frees = next.stages.size() < plan_.stages.size();
-    const Duration gain = before.step_time - after.step_time;
-    if (job_.policy.only_if_worth && !frees && !WorthIt(gain, steps, move.time)) {
+    const bool frees = moved.plan.stages.size() < plan_.stages.size();
+    const Duration gain = present.step_time - after.step_time;
+    if (job_.balance.only_if_worth && !frees && !WorthIt(gain, steps, move.time)) {
       return fmt::format("the layers stay: {:.3f} ms a step for {} steps are less than the move",
                          gain.seconds() * 1e3, steps);
     }
     return {};
   }
 
-  // Frees stages that the network does not need any more.
-  void Pack(const BalanceProblem& problem, const Division& division, Plan& next,
-            std::string& reason) const {
-    const auto packed = Repack(problem, division, job_.policy.repack_loss);
-    if (!packed || packed->freed.empty()) return;
-    Plan smaller = plan_;
-    smaller.stages.clear();
-    for (const int stage : packed->kept) smaller.stages.push_back(plan_.stages[stage]);
-    next = WithDivision(std::move(smaller), packed->division);
-    reason += fmt::format("; {} of {} stages are freed", packed->freed.size(), division.size());
-  }
-
-  static std::vector<int> AllDevices(const Plan& plan) {
-    std::vector<int> devices;
-    for (const Stage& stage : plan.stages) {
-      for (const auto& replica : stage.replicas) {
-        devices.insert(devices.end(), replica.begin(), replica.end());
-      }
-    }
-    return devices;
-  }
-
-  Duration Message(std::span<const int> devices, Bytes bytes, OpKind kind) const {
-    if (devices.size() < 2) return {};
-    const Op op = Op::Collective(kind, bytes, job_.cluster.DescribeGroup(devices));
-    return job_.model.Predict({&op, 1}, job_.cluster.device(devices[0]))[0].time;
-  }
-
-  // The stages of the first pipeline tell each other their loads: all of them at once, or, in
-  // diffusion, neighbours in every round.
-  Duration DecisionTime(const BalanceDecision& decision) const {
+  // The first pipeline's stages tell all others their loads at once.
+  Duration GatherTime() const {
     std::vector<int> stages;
     for (const Stage& stage : plan_.stages) stages.push_back(stage.replicas[0][0]);
-    if (job_.policy.balancer == Balancer::kPartition) {
-      const auto layers = static_cast<int64_t>(job_.workload.layers.size());
-      return Message(stages, layers * kLoadBytes, OpKind::kAllGather);
-    }
-    Duration slowest;
-    for (size_t i = 0; i + 1 < stages.size(); ++i) {
-      const Op op = Op::Collective(OpKind::kSendRecv, kLoadBytes,
-                                   job_.cluster.DescribePair(stages[i], stages[i + 1], 1));
-      slowest =
-          std::max(slowest, job_.model.Predict({&op, 1}, job_.cluster.device(stages[i]))[0].time);
-    }
-    return decision.rounds * slowest;
+    const auto layers = static_cast<int64_t>(job_.workload.layers.size());
+    return CollectiveTime(OpKind::kAllGather, layers * kLoadBytes, stages);
   }
 
-  const TrainingJob& job_;
+  // The first pipeline's neighbours tell each other a load, all at once: the slowest pair counts.
+  Duration RoundTime() const {
+    Duration slowest;
+    for (size_t i = 0; i + 1 < plan_.stages.size(); ++i) {
+      const int from = plan_.stages[i].replicas[0][0], to = plan_.stages[i + 1].replicas[0][0];
+      const Op op =
+          Op::Collective(OpKind::kSendRecv, kLoadBytes, job_.cluster.DescribePair(from, to, 1));
+      slowest = std::max(slowest, TimeOf(op, from));
+    }
+    return slowest;
+  }
+
+  Duration CollectiveTime(OpKind kind, Bytes bytes, std::span<const int> devices) const {
+    if (devices.size() < 2) return {};
+    return TimeOf(Op::Collective(kind, bytes, job_.cluster.DescribeGroup(devices)), devices[0]);
+  }
+
+  Duration TimeOf(const Op& op, int device) const {
+    return job_.model.Predict({&op, 1}, job_.cluster.device(device))[0].time;
+  }
+
+  const Job& job_;
   Plan plan_;  // the present one
 };
 
@@ -197,39 +223,35 @@ double TrainedState::Imbalance() const {
   return sum > 0 ? most * static_cast<double>(stage_seconds.size()) / sum : 1;
 }
 
-Plan WithDivision(Plan plan, const Division& division) {
-  CHECK(plan.stages.size() == division.size());
-  int first = 0;
-  for (size_t stage = 0; stage < division.size(); ++stage) {
-    plan.stages[stage].chunks = {{first, division[stage]}};
-    first += division[stage];
-  }
-  return plan;
-}
-
-Division DivisionOf(const Plan& plan) {
-  Division division;
-  for (const Stage& stage : plan.stages) division.push_back(stage.chunks[0].count);
-  return division;
-}
-
-void CheckDivisible(const Plan& plan) {
-  const auto refuse = [](std::string_view got, std::string_view want) {
-    throw InputError(fmt::format("--balance: got {}, want {}", got, want));
-  };
-  if (plan.stages.size() < 2) refuse("a pipeline of one stage", "two or more (--pp)");
-  if (plan.chunk_count() > 1) {
-    refuse("stages of several chunks", "a pipeline schedule with one chunk on each stage");
-  }
-  if (plan.SplitsVocabulary()) refuse("a vocabulary split over stages", "a whole one");
-  for (const Stage& stage : plan.stages) {
-    if (!stage.recomputed.empty()) {
-      refuse("ranges of recomputed layers", "--recompute without a choice of layers");
+TrainedStates TrainStates(const Job& job) {
+  StateTrainer trainer(job);
+  TrainedStates trained;
+  trained.states.push_back(trainer.Train(0));
+  try {
+    for (int state = 1; state < job.states(); ++state) {
+      trained.states.push_back(trainer.Train(state));
     }
-    if (stage.chunks[0].count < 1) refuse("a stage without layers", "one or more on each stage");
+  } catch (...) {
+    trained.failure = std::current_exception();
   }
+  return trained;
 }
 
-std::vector<TrainedState> TrainStates(const TrainingJob& job) { return StateTrainer(job).Train(); }
+const TrainedState& StateAt(const std::vector<TrainedState>& states, int64_t step) {
+  CHECK(!states.empty());
+  const auto after =
+      std::upper_bound(states.begin() + 1, states.end(), step,
+                       [](int64_t at, const TrainedState& state) { return at < state.step; });
+  return *(after - 1);
+}
+
+double FreedGpuHours(const std::vector<TrainedState>& states, const History& history) {
+  double hours = 0;
+  for (const RunPhase& phase : history.phases) {
+    const int freed = history.totals.devices - StateAt(states, phase.first_step).devices();
+    hours += phase.length.seconds() / kSecondsPerHour * freed;
+  }
+  return hours;
+}
 
 }  // namespace stagecraft

@@ -2,8 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "costmodel/device.h"
 #include "costmodel/error_of.h"
+#include "search/training/plan_division.h"
 #include "search/training/training_testing.h"
+#include "sim/memory/stage_memory.h"
 
 namespace stagecraft {
 namespace {
@@ -18,7 +26,7 @@ BalancePolicy ByTruth(Balancer balancer) {
 
 TEST(TrainedStatesTest, ANetworkThatDoesNotChangeHasOneState) {
   const SmallPipeline small;
-  const std::vector<TrainedState> states = TrainStates(small.Job({}));
+  const std::vector<TrainedState> states = TrainStates(small.JobWith({})).states;
   ASSERT_EQ(states.size(), 1u);
   EXPECT_EQ(states[0].cost.Total(), Duration());
   EXPECT_EQ(
@@ -31,12 +39,13 @@ TEST(TrainedStatesTest, ANetworkThatDoesNotChangeHasOneState) {
 TEST(TrainedStatesTest, LayersMoveToStagesThatAreFrozen) {
   const SmallPipeline small;
   const std::vector<NetworkChange> changes = {Frozen(small.workload, 300, 13)};
-  const std::vector<TrainedState> still = TrainStates(small.Job(changes));
+  const std::vector<TrainedState> still = TrainStates(small.JobWith(changes)).states;
   ASSERT_EQ(still.size(), 2u);
   EXPECT_FALSE(still[1].moves);
   EXPECT_LT(still[1].evaluation.step_time, still[0].evaluation.step_time);
   for (const Balancer balancer : {Balancer::kPartition, Balancer::kDiffusion}) {
-    const std::vector<TrainedState> moved = TrainStates(small.Job(changes, ByTruth(balancer)));
+    const std::vector<TrainedState> moved =
+        TrainStates(small.JobWith(changes, ByTruth(balancer))).states;
     ASSERT_EQ(moved.size(), 2u);
     EXPECT_TRUE(moved[1].moves) << moved[1].decision;
     EXPECT_GT(moved[1].cost.move, Duration());
@@ -53,7 +62,7 @@ TEST(TrainedStatesTest, MaskedWeightsSaveNothing) {
   const SmallPipeline small;
   NetworkChange change = Frozen(small.workload, 10, 0);
   for (LayerState& state : change.states) state.weight_density = 0.1;
-  const std::vector<TrainedState> states = TrainStates(small.Job({change}));
+  const std::vector<TrainedState> states = TrainStates(small.JobWith({change})).states;
   EXPECT_EQ(states[1].evaluation.step_time, states[0].evaluation.step_time);
 }
 
@@ -62,7 +71,7 @@ TEST(TrainedStatesTest, BlocksThatTakeTurnsMoveNothing) {
   NetworkChange change = Frozen(small.workload, 10, 0);
   for (int block = 2; block <= 24; block += 2) change.states[block].token_share = 0.125;
   const std::vector<TrainedState> states =
-      TrainStates(small.Job({change}, ByTruth(Balancer::kPartition)));
+      TrainStates(small.JobWith({change}, ByTruth(Balancer::kPartition))).states;
   EXPECT_FALSE(states[1].moves) << states[1].decision;
 }
 
@@ -78,7 +87,7 @@ TEST(TrainedStatesTest, AMoveThatDoesNotPayIsNotMade) {
   for (const auto& [steps, moves] : {std::pair(1, false), {600, true}}) {
     const std::vector<NetworkChange> changes = {Frozen(small.workload, 300, 13),
                                                 Frozen(small.workload, 300 + steps, 0)};
-    const std::vector<TrainedState> states = TrainStates(small.Job(changes, policy));
+    const std::vector<TrainedState> states = TrainStates(small.JobWith(changes, policy)).states;
     EXPECT_EQ(states[1].moves, moves) << states[1].decision;
     if (moves) continue;
     EXPECT_NE(states[1].decision.find("1 steps are less than the move"), std::string::npos)
@@ -93,16 +102,67 @@ TEST(TrainedStatesTest, StagesThatAreNotNeededAreFreed) {
   BalancePolicy policy = ByTruth(Balancer::kPartition);
   policy.repacks = true;
   policy.repack_loss = 0.2;
-  const std::vector<TrainedState> states = TrainStates(small.Job({change}, policy));
+  const std::vector<TrainedState> states = TrainStates(small.JobWith({change}, policy)).states;
   EXPECT_LT(states[1].plan.stages.size(), 4u) << states[1].decision;
   EXPECT_LT(states[1].devices(), 4);
+  const int freed = 4 - states[1].devices();
+  EXPECT_NE(states[1].decision.find(std::to_string(freed) + " of 4 stages are freed"),
+            std::string::npos);
+  History history;
+  history.totals.devices = 4;
+  for (const auto& [first_step, hours] :
+       {std::pair<int64_t, int>(0, 1), {300, 2}, {299, 5}, {600, 3}}) {
+    RunPhase& phase = history.phases.emplace_back();
+    phase.first_step = first_step;
+    phase.length = Duration::Seconds(3600 * hours);
+  }
+  EXPECT_DOUBLE_EQ(FreedGpuHours(states, history), 5.0 * freed);
 }
 
-TEST(TrainedStatesTest, NothingLeftToTrainIsASentence) {
+// What the fewest stages that keep the pace need is a byte more than a device has. Samples are
+// short, so that weights and optimizer states are most of the memory.
+TEST(TrainedStatesTest, OnlySoManyStagesAreFreedThatTheOthersFitMemory) {
+  SmallPipeline small;
+  small.workload = UntiedGpt(24, 2048);
+  PlanDegrees degrees = Degrees(1, 4);
+  degrees.global_batch = 64;
+  degrees.sequence = 16;
+  small.plan = MakePlan(degrees, small.workload, small.cluster);
+  NetworkChange change = Frozen(small.workload, 300, 0);
+  for (int block = 4; block <= 24; ++block) change.states[block].token_share = 0.02;
+  BalancePolicy policy = ByTruth(Balancer::kPartition);
+  policy.repacks = true;
+  policy.repack_loss = 0.5;
+  const TrainedState packed = TrainStates(small.JobWith({change}, policy)).states[1];
+  const size_t least = packed.plan.stages.size();
+  ASSERT_LT(least, 3u) << packed.decision;
+  Bytes most;
+  for (const StageMemory& stage : packed.evaluation.memory) most = std::max(most, stage.Peak());
+  small.cluster = small.cluster.WithDevices(
+      [&](Device& device) { device.memory = Bytes(most.count() / 32 * 31); });
+  const TrainedState fitting = TrainStates(small.JobWith({change}, policy)).states[1];
+  EXPECT_EQ(fitting.plan.stages.size(), least + 1) << fitting.decision;
+  EXPECT_TRUE(fitting.moves);
+}
+
+TEST(TrainedStatesTest, StatesBeforeOneThatCannotBeTrainedAreKept) {
+  const SmallPipeline small;
+  const TrainedStates trained =
+      TrainStates(small.JobWith({Frozen(small.workload, 3, 13), Frozen(small.workload, 5, 26),
+                                 Frozen(small.workload, 7, 0)}));
+  ASSERT_EQ(trained.states.size(), 2u);
+  EXPECT_EQ(trained.states[1].step, 3);
+  ASSERT_NE(trained.failure, nullptr);
+  const std::string error = ErrorOf([&] { std::rethrow_exception(trained.failure); });
+  EXPECT_NE(error.find("the network from step 5 on: got all 26 layers"), std::string::npos)
+      << error;
+}
+
+TEST(TrainedStatesTest, ARunThatCannotBeginIsASentence) {
   const SmallPipeline small;
   const std::string error =
-      ErrorOf([&] { TrainStates(small.Job({Frozen(small.workload, 5, 26)})); });
-  EXPECT_NE(error.find("the network from step 5 on: got all 26 layers"), std::string::npos)
+      ErrorOf([&] { TrainStates(small.JobWith({Frozen(small.workload, 0, 26)})); });
+  EXPECT_NE(error.find("the network from step 0 on: got all 26 layers"), std::string::npos)
       << error;
 }
 

@@ -5,15 +5,15 @@
 #include <utility>
 #include <vector>
 
-#include "search/training/trained_states.h"
+#include "search/training/job.h"
 #include "sim/testing/lowering_testing.h"
 
 namespace stagecraft {
 
 // 24 blocks whose embedding and head have tables of their own.
-inline Workload UntiedGpt(int blocks = 24) {
+inline Workload UntiedGpt(int blocks = 24, int hidden = 256) {
   DecoderConfig config = SizedDecoder(
-      "gpt", {.layers = blocks, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
+      "gpt", {.layers = blocks, .hidden = hidden, .heads = 8, .vocab = 1024, .max_sequence = 512});
   config.tied_embeddings = false;
   return BuildDecoder(config, AttentionBackend::kFlash, "untied");
 }
@@ -25,14 +25,14 @@ struct SmallPipeline {
     degrees.global_batch = 64;
     plan = MakePlan(degrees, workload, cluster);
   }
-  TrainingJob Job(std::vector<NetworkChange> changes, BalancePolicy policy = {}) const {
+  Job JobWith(std::vector<NetworkChange> changes, BalancePolicy balance = {}) const {
     return {.workload = workload,
             .cluster = cluster,
             .model = model,
             .plan = plan,
             .steps = 1000,
             .changes = std::move(changes),
-            .policy = policy};
+            .balance = balance};
   }
 
   Workload workload = UntiedGpt();

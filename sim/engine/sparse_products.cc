@@ -40,4 +40,13 @@ Schedule WithFasterProducts(Schedule schedule, const Cluster& cluster, const Cos
   return schedule.WithOps(std::move(ops));
 }
 
+SparseProducts CountSparseProducts(const Schedule& schedule) {
+  SparseProducts products;
+  for (const Op& op : schedule.distinct_ops()) {
+    if (op.kind != OpKind::kSparse) continue;
+    ++(op.product == SparseProduct::kExpanded ? products.expanded : products.from_entries);
+  }
+  return products;
+}
+
 }  // namespace stagecraft

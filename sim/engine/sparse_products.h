@@ -11,4 +11,14 @@ namespace stagecraft {
 // in the way that takes less time, on all kinds of devices of the schedule together.
 Schedule WithFasterProducts(Schedule schedule, const Cluster& cluster, const CostModel& model);
 
+// How many distinct sparse products of a schedule run in each way.
+struct SparseProducts {
+  int from_entries = 0;
+  int expanded = 0;  // as dense products
+  friend bool operator==(const SparseProducts&, const SparseProducts&) = default;
+};
+
+// Counts them. Precondition: the schedule is one of WithFasterProducts().
+SparseProducts CountSparseProducts(const Schedule& schedule);
+
 }  // namespace stagecraft

@@ -65,6 +65,16 @@ TEST(SparseProductsTest, OtherOpsAndDecisionsStay) {
             (Products{kFaster, kExpanded}));
 }
 
+TEST(SparseProductsTest, WhatWasDecidedIsCounted) {
+  const Cluster cluster("one", {{MakeNode(MakeDevice("fast", 1e14), 1), 1}});
+  Schedule::Builder builder;
+  builder.AddRank({.device = 0});
+  for (const int64_t entries : {2, 3, 9}) builder.AddOp(Product(entries));
+  builder.AddOp(Op::Gemm(DType::kBf16, 8, 8, 8));
+  EXPECT_EQ(CountSparseProducts(WithFasterProducts(builder.Build(), cluster, EntryModel())),
+            (SparseProducts{.from_entries = 2, .expanded = 1}));
+}
+
 // Together they take 2 x 20 us from the entries, and 5 + 50 us expanded.
 TEST(SparseProductsTest, TheTimesOfAllKindsOfDevicesAddUp) {
   const Cluster cluster("two", {{MakeNode(MakeDevice("fast", 1e14), 1), 1},

@@ -1,10 +1,11 @@
 #include "sim/job/history_output.h"
 
 #include <fmt/core.h>
-#include <google/protobuf/util/json_util.h>
 
-#include "costmodel/check.h"
+#include <nlohmann/json.hpp>
+
 #include "costmodel/enum_to_proto.h"
+#include "costmodel/proto_to_json.h"
 #include "costmodel/statistics.h"
 #include "costmodel/units.h"
 
@@ -118,12 +119,9 @@ std::string HistoryCsv(const History& history) {
 }
 
 std::string HistoryJson(const History& history) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.add_whitespace = true;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  CHECK(google::protobuf::util::MessageToJsonString(HistoryToProto(history), &json, options).ok());
-  return json;
+  using Json = nlohmann::ordered_json;
+  const Json json = ProtoToJson(HistoryToProto(history));
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 RunsSummary Summarise(const std::vector<RunTotals>& runs) {

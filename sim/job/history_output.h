@@ -16,7 +16,7 @@ HistoryProto HistoryToProto(const History& history);
 std::string HistoryText(const History& history);
 // Returns a header and a line for each phase; times are in ns.
 std::string HistoryCsv(const History& history);
-// Returns a HistoryProto, which readers of JSON files accept.
+// Returns a HistoryProto as JSON whose numbers are numbers; readers of JSON files accept it.
 std::string HistoryJson(const History& history);
 
 // The quantiles of one number over many histories (interpolated), and its mean.

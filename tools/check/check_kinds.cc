@@ -20,6 +20,7 @@
 #include "proto/dynamics.pb.h"
 #include "proto/history.pb.h"
 #include "proto/in_view.pb.h"
+#include "proto/job.pb.h"
 #include "proto/job_events.pb.h"
 #include "proto/layer_state.pb.h"
 #include "proto/measured_networks.pb.h"
@@ -43,10 +44,12 @@
 #include "sim/schedule/timeline_record_proto.h"
 #include "sim/workload/layer_state.h"
 #include "sim/workload/layer_state_proto.h"
+#include "sim/workload/workload_catalogue.h"
 #include "sim/workload/workload_proto.h"
 #include "tools/check/check_samples.h"
 #include "tools/report/in_view.h"
 #include "tools/stacks/stack_table.h"
+#include "tools/train/job_file.h"
 #include "tools/validation/row_facts.h"
 
 namespace stagecraft {
@@ -142,6 +145,19 @@ std::string DescribeJobEvents(const JobEventsProto& proto, const std::string& pa
                      proto.has_rates() ? ", and others that are drawn" : "");
 }
 
+std::string DescribeJob(const JobProto& proto, const std::string& path,
+                        const CheckContext& context) {
+  const JobFile job = JobFileFrom(proto, path);
+  if ((job.model.empty() && !context.workload) || (job.cluster.empty() && !context.cluster)) {
+    return "only its own numbers are checked: it names no network, or no cluster";
+  }
+  const Workload workload =
+      context.workload ? *context.workload : LoadWorkload(job.model, AttentionBackend::kFlash);
+  const Cluster cluster = context.cluster ? *context.cluster : ParseCluster(job.cluster);
+  CheckJobFile(job, workload, cluster);
+  return fmt::format("{} steps of {} on {}", proto.steps(), workload.name, cluster.name());
+}
+
 std::string DescribeHistory(const HistoryProto& proto, const std::string&, const CheckContext&) {
   return fmt::format("{} steps on {} devices, {} phases, {} failures", proto.steps(),
                      proto.devices(), proto.phases_size(), proto.failures());
@@ -215,6 +231,10 @@ const std::vector<FileKind>& FileKinds() {
           "dynamics",
           {"pruning", "freezing", "experts", "early_exit", "mixture_of_depths", "sparse_attention"},
           DescribeDynamics),
+      Kind<JobProto>("job",
+                     {"model", "cluster", "steps", "plan", "plan_file", "dynamics", "dynamics_file",
+                      "events_file", "balance", "checkpoint", "recovery"},
+                     DescribeJob),
       Kind<JobEventsProto>("cluster events", {"events", "rates"}, DescribeJobEvents),
       Kind<HistoryProto>("history", {"phases", "losses", "goodput"}, DescribeHistory),
       Kind<DeviceCatalogueProto>("device catalogue", {"devices"}, DescribeDevices),

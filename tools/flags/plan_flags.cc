@@ -17,7 +17,7 @@ void PlanFlags::RegisterJob(Flags& flags) {
             "config.json or its directory, megatron:LAYERSxHIDDENxHEADS, an .onnx model, or a "
             "graph.txt profile of PipeDream."})
       .Suggest(WorkloadNames)
-      .Required()
+      .Required(!may_take_from_file_)
       .Common();
   flags.In(FlagTopic::kNetwork)
       .Add("--frozen", frozen_,
@@ -38,7 +38,7 @@ void PlanFlags::RegisterJob(Flags& flags) {
             "GPU:NxG (N nodes with G of these GPUs each, such as h100-sxm:8x8), NODE:N (such as "
             "dgx-h100:8), a sum of these, or a cluster file.",
             "", usual_cluster_ ? "the CPU cores of this host" : ""})
-      .Required(!usual_cluster_)
+      .Required(!usual_cluster_ && !may_take_from_file_)
       .Common();
   cluster
       .Add("--transport", transport_,

@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "proto/plan.pb.h"
 #include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
 #include "sim/step/mechanism.h"
 #include "sim/workload/workload.h"
+#include "tools/flags/file_part.h"
 #include "tools/flags/pipeline_schedule_flags.h"
 #include "tools/flags/planned_job.h"
 #include "tools/flags/sync_flags.h"
@@ -29,8 +31,17 @@ class PlanFlags {
   // before Register().
   void SetUsualCluster(std::function<Cluster()> usual) { usual_cluster_ = std::move(usual); }
 
+  // Lets a file say what flags do not: --model and --cluster are then not required. Must be called
+  // before Register().
+  void MayTakeFromFile() { may_take_from_file_ = true; }
+
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
+
+  // Takes a network, a cluster and a plan where no flags give them; `model` and `cluster` may be
+  // empty. Must be called after the parse.
+  void TakeFromFile(const std::string& model, const std::string& cluster,
+                    std::optional<FilePart<PlanProto>> plan);
 
   // Returns what the flags ask for. Throws InputError that names the flag or file at fault.
   PlannedJob Build() const;
@@ -95,12 +106,17 @@ class PlanFlags {
   Plan LeastRecomputation(PlanDegrees degrees, const Workload& workload, const Cluster& cluster,
                           std::string* note) const;
   bool IsGiven(const std::string& flag) const;
+  // Returns the plan that --plan or another file gives, if any. Throws InputError for flags that it
+  // replaces.
+  std::optional<FilePart<PlanProto>> PlanFromFile() const;
 
   std::string model_, frozen_, layer_state_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
   std::string transport_;                           // what all interfaces speak; empty: as they do
   std::vector<std::string> without_;                // words of mechanisms
-  std::function<Cluster()> usual_cluster_;          // empty: --cluster is required
+  bool may_take_from_file_ = false;
+  std::optional<FilePart<PlanProto>> given_plan_;  // unless --plan is given
+  std::function<Cluster()> usual_cluster_;         // empty: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
   std::string recompute_layers_;
   std::string attention_ = "flash", stack_, software_date_;

@@ -9,7 +9,6 @@
 
 #include "costmodel/check.h"
 #include "costmodel/network_kind.h"
-#include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "proto/plan.pb.h"
 #include "sim/cluster/cluster_notes.h"
@@ -23,6 +22,7 @@
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/readers/hf_config.h"
 #include "sim/workload/workload_catalogue.h"
+#include "tools/flags/file_part.h"
 #include "tools/flags/layer_state_flags.h"
 #include "tools/flags/plan_flags.h"
 
@@ -337,11 +337,34 @@ Plan PlanFlags::LeastRecomputation(PlanDegrees degrees, const Workload& workload
   return {};
 }
 
+void PlanFlags::TakeFromFile(const std::string& model, const std::string& cluster,
+                             std::optional<FilePart<PlanProto>> plan) {
+  if (model_.empty()) model_ = model;
+  if (cluster_.empty()) cluster_ = cluster;
+  given_plan_ = std::move(plan);
+}
+
+std::optional<FilePart<PlanProto>> PlanFlags::PlanFromFile() const {
+  if (plan_file_.empty() && !given_plan_) return std::nullopt;
+  for (const Flag& flag : degree_options_) {
+    if (!flag.is_given()) continue;
+    throw InputError(flag.name() + " cannot be given together with " +
+                     (plan_file_.empty() ? given_plan_->name : "--plan"));
+  }
+  if (plan_file_.empty()) return given_plan_;
+  return ReadPart<PlanProto>(plan_file_);
+}
+
 PlannedJob PlanFlags::Build() const {
+  for (const auto& [value, flag] : {std::pair(&model_, "--model"), {&cluster_, "--cluster"}}) {
+    if (!may_take_from_file_ || !value->empty()) continue;
+    throw InputError(fmt::format("{}: got none, want one, here or in a file of --job", flag));
+  }
   CheckStack();
   if (!stack_.empty()) {
     std::vector<StackValue> used;
-    const StackUse use = plan_file_.empty() ? StackUse::kPlan : StackUse::kPlanFile;
+    const bool has_file = !plan_file_.empty() || given_plan_;
+    const StackUse use = has_file ? StackUse::kPlanFile : StackUse::kPlan;
     PlannedJob job = WithStackDefaults(use, used).Build();
     job.stack = stack_;
     job.stack_values = std::move(used);
@@ -351,18 +374,12 @@ PlannedJob PlanFlags::Build() const {
   Workload workload = LoadNetwork(cluster);
   Plan plan;
   std::string note;  // on a choice that was made for the user
-  if (!plan_file_.empty()) {
-    for (const Flag& flag : degree_options_) {
-      if (!flag.is_given()) continue;
-      throw InputError(flag.name() + " cannot be given together with --plan");
-    }
-    PlanProto proto;
-    ReadProtoFile(plan_file_, &proto);
+  if (auto file = PlanFromFile()) {
     if (ChoosesAttention()) {
-      proto.set_attention_kernel(
+      file->proto.set_attention_kernel(
           static_cast<OpProto::AttentionKernel>(ChooseAttention(attention_).kernel));
     }
-    plan = PlanFromProto(proto, workload, cluster, plan_file_);
+    plan = PlanFromProto(file->proto, workload, cluster, file->name);
   } else {
     PlanDegrees degrees = DegreesFor(workload);
     schedule_.Apply(degrees);

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
-
-#include "costmodel/op.h"
+#include <utility>
 
 namespace stagecraft {
 namespace {
@@ -110,29 +109,29 @@ nlohmann::ordered_json LayerStatesToJson(const Workload& workload) {
           {"attention_density", ToJson(counts.scores)}};
 }
 
-std::vector<std::string> SparseNotes(const Schedule& schedule) {
-  int all = 0, expanded = 0;
-  for (const Op& op : schedule.distinct_ops()) {
-    if (op.kind != OpKind::kSparse) continue;
-    ++all;
-    expanded += op.product == SparseProduct::kExpanded ? 1 : 0;
+std::string SparseNote(const SparseProducts& products) {
+  const int all = products.from_entries + products.expanded;
+  if (all == 0) return "";
+  if (products.expanded == 0) {
+    return fmt::format(
+        "all {} kinds of sparse products run from the entries: dense ones would take longer", all);
   }
-  if (all == 0) return {};
-  if (expanded == 0) {
-    return {fmt::format(
-        "all {} kinds of sparse products run from the entries: dense ones would take longer", all)};
-  }
-  if (expanded == all) {
-    return {fmt::format(
+  if (products.from_entries == 0) {
+    return fmt::format(
         "all {} kinds of sparse products run as dense ones, into which the entries are expanded: "
         "from the entries they would take longer",
-        all)};
+        all);
   }
-  return {
-      fmt::format("{} of {} kinds of sparse products run from the entries, the others as dense "
-                  "ones, into which "
-                  "the entries are expanded: each in the way that takes less time",
-                  all - expanded, all)};
+  return fmt::format(
+      "{} of {} kinds of sparse products run from the entries, the others as dense ones, into "
+      "which the entries are expanded: each in the way that takes less time",
+      products.from_entries, all);
+}
+
+std::vector<std::string> SparseNotes(const Schedule& schedule) {
+  std::string note = SparseNote(CountSparseProducts(schedule));
+  if (note.empty()) return {};
+  return {std::move(note)};
 }
 
 }  // namespace stagecraft

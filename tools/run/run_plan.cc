@@ -15,9 +15,9 @@
 #include "sim/step/plan_pass_orders.h"
 #include "tools/run/cuda_places.h"
 #include "tools/run/plan_memory.h"
+#include "tools/run/predicted_history.h"
 #include "tools/run/run_cuda.h"
 #include "tools/run/run_host.h"
-#include "tools/run/training_prediction.h"
 
 namespace stagecraft {
 
@@ -39,30 +39,30 @@ LoweredJob LowerJob(const PlanFlags& flags, const CostModel& model) {
   return {std::move(job), std::move(schedule)};
 }
 
-RunOfPlan RunPlanOnHost(const PlanFlags& flags, const TrainingFlags& training,
-                        const CostModel& model, RunRequest request, std::ostream& err) {
+RunOfPlan RunPlanOnHost(const PlanFlags& flags, const FaultFlags& faults, const CostModel& model,
+                        RunRequest request, std::ostream& err) {
   RunOfPlan run{.lowered = LowerJob(flags, model)};
   const auto& [job, schedule] = run.lowered;
-  training.ApplyRanks(static_cast<int>(schedule.ranks().size()), request);
+  faults.ApplyRanks(static_cast<int>(schedule.ranks().size()), request);
   run.speeds = request.speeds;
-  if (request.training || !request.speeds.empty()) {
+  if (request.measured_run || !request.speeds.empty()) {
     run.predicted = PredictStep(schedule, job.cluster, model, request.speeds);
   }
-  if (!request.training) {
+  if (!request.measured_run) {
     run.record = RunOnHost(schedule, request, err);
     return run;
   }
-  run.training = RunTraining(schedule, KeptStates(job.plan, job.workload, job.cluster, schedule),
-                             request, err);
-  if (!run.training) return run;
-  run.record = std::move(run.training->record);
+  run.measured =
+      MeasureRun(schedule, KeptStates(job.plan, job.workload, job.cluster, schedule), request, err);
+  if (!run.measured) return run;
+  run.record = std::move(run.measured->record);
   run.prediction =
-      PredictHistory(*request.training, *run.training, *run.predicted, schedule, job.cluster);
-  const size_t past = request.training->kills.size() - run.training->kills.size();
+      PredictHistory(*request.measured_run, *run.measured, *run.predicted, schedule, job.cluster);
+  const size_t past = request.measured_run->kills.size() - run.measured->kills.size();
   if (past > 0) {
     run.notes.push_back(fmt::format(
         "the run went on from its checkpoint after step {}: {} before that did not happen again",
-        run.training->first_step, past == 1 ? "the kill" : "the kills"));
+        run.measured->first_step, past == 1 ? "the kill" : "the kills"));
   }
   return run;
 }

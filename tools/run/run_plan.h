@@ -14,9 +14,9 @@
 #include "sim/schedule/timeline_record.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/planned_job.h"
+#include "tools/run/fault_flags.h"
+#include "tools/run/measured_run.h"
 #include "tools/run/run_request.h"
-#include "tools/run/training_flags.h"
-#include "tools/run/training_run.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -38,17 +38,17 @@ struct RunOfPlan {
   std::optional<TimelineRecord> record = {};
   std::vector<std::string> notes = {};  // how the run differs from what flags say, a sentence each
 
-  // What was asked for by TrainingFlags.
+  // What was asked for by FaultFlags.
   std::vector<double> speeds = {};           // by rank; empty: all at full speed
   std::optional<Duration> predicted = {};    // a step; with slow ranks or a training run
-  std::optional<TrainingRun> training = {};  // without its record
+  std::optional<MeasuredRun> measured = {};  // without its record
   std::optional<History> prediction = {};    // of the training run
 };
 
 // Runs the plan on CPU cores of this host, with one process for each rank (RunOnHost(),
-// RunTraining()). Throws InputError also for ranks of `training` that the plan does not have.
-RunOfPlan RunPlanOnHost(const PlanFlags& flags, const TrainingFlags& training,
-                        const CostModel& model, RunRequest request, std::ostream& err);
+// MeasureRun()). Throws InputError also for ranks of `faults` that the plan does not have.
+RunOfPlan RunPlanOnHost(const PlanFlags& flags, const FaultFlags& faults, const CostModel& model,
+                        RunRequest request, std::ostream& err);
 
 // Runs the plan on GPUs (RunOnGpus()). If their library refuses the plan's fused attention, no
 // --attention is given and one process runs all ranks, runs the plan again with unfused attention

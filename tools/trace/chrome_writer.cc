@@ -23,6 +23,18 @@ std::vector<std::string> QuoteAll(const std::vector<std::string>& texts) {
   return quoted;
 }
 
+const char* UnitName(const TraceTrack& counter) {
+  switch (counter.unit) {
+    case TraceTrack::Unit::kNanoseconds:
+      return "ns";
+    case TraceTrack::Unit::kCount:
+      return "count";
+    case TraceTrack::Unit::kBytes:
+      break;
+  }
+  return "bytes";
+}
+
 // A time in microseconds, exactly: 1234 ns are 1.234.
 struct Microseconds {
   explicit Microseconds(Duration time) : whole(time.ns() / 1000), rest(time.ns() % 1000) {}
@@ -142,7 +154,7 @@ class Writer {
     for (int64_t i = track.begin; i < track.end; ++i) {
       Append(R"({{"ph":"C","name":{},"pid":{})", Quote(track.name), Process(track));
       AppendTime("ts", view_.points[i].time);
-      Append(R"(,"args":{{"bytes":{}}}}})", view_.points[i].used.count());
+      Append(R"(,"args":{{"{}":{}}}}})", UnitName(track), view_.points[i].value);
       EndEvent();
     }
   }

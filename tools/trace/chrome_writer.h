@@ -9,8 +9,8 @@
 namespace stagecraft {
 
 // Writes one line for each event. Ranks are processes and lanes are threads; times are in
-// microseconds with three decimals, counters in bytes. The caller must check the state of `out`
-// afterwards.
+// microseconds with three decimals, counters in bytes, ns or a count. The caller must check the
+// state of `out` afterwards.
 void WriteChrome(const TraceView& view, std::ostream& out);
 
 }  // namespace stagecraft

@@ -16,6 +16,7 @@
 namespace stagecraft {
 namespace {
 
+using perfetto::protos::CounterDescriptor;
 using perfetto::protos::InternedData;
 using perfetto::protos::TracePacket;
 using perfetto::protos::TrackDescriptor;
@@ -28,6 +29,18 @@ constexpr uint32_t kBootTimeClock = 6;  // BUILTIN_CLOCK_BOOTTIME
 // Ids in the file start at 1, indices in the view at 0.
 uint64_t Uuid(int64_t track) { return static_cast<uint64_t>(track) + 1; }
 uint64_t Iid(int64_t index) { return static_cast<uint64_t>(index) + 1; }
+
+CounterDescriptor::Unit UnitOf(const TraceTrack& counter) {
+  switch (counter.unit) {
+    case TraceTrack::Unit::kNanoseconds:
+      return CounterDescriptor::UNIT_TIME_NS;
+    case TraceTrack::Unit::kCount:
+      return CounterDescriptor::UNIT_COUNT;
+    case TraceTrack::Unit::kBytes:
+      break;
+  }
+  return CounterDescriptor::UNIT_SIZE_BYTES;
+}
 
 // The slice at one end of each flow, with the flow's id; sorted.
 using FlowEnds = std::vector<std::pair<int64_t, uint64_t>>;
@@ -137,7 +150,7 @@ class Writer {
     if (track.kind == TraceTrack::Kind::kGroup) {
       descriptor->set_child_ordering(TrackDescriptor::EXPLICIT);
     } else if (track.kind == TraceTrack::Kind::kCounter) {
-      descriptor->mutable_counter()->set_unit(perfetto::protos::CounterDescriptor::UNIT_SIZE_BYTES);
+      descriptor->mutable_counter()->set_unit(UnitOf(track));
     }
     WritePacket();
   }
@@ -223,7 +236,7 @@ class Writer {
     TrackEvent* event = packet_.mutable_track_event();
     event->set_type(TrackEvent::TYPE_COUNTER);
     event->set_track_uuid(Uuid(track));
-    event->set_counter_value(view_.points[cursors_[track].next++].used.count());
+    event->set_counter_value(view_.points[cursors_[track].next++].value);
     WritePacket();
   }
 

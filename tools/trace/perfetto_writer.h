@@ -9,7 +9,7 @@
 namespace stagecraft {
 
 // Writes packets one by one, in order of time; times are nanoseconds on the boot-time clock, and
-// memory counters are in bytes. `out` must be binary; the caller must check its state afterwards.
+// counters state their unit. `out` must be binary; the caller must check its state afterwards.
 void WritePerfetto(const TraceView& view, std::ostream& out);
 
 }  // namespace stagecraft

@@ -258,7 +258,7 @@ class ViewBuilder {
     view_.tracks[track].begin = std::ssize(view_.points);
     for (Duration latest; const auto& [time, used] : in_.memory[rank]) {
       CHECK(time >= latest);
-      view_.points.push_back({time, used});
+      view_.points.push_back({time, used.count()});
       latest = time;
     }
     view_.tracks[track].end = std::ssize(view_.points);

@@ -48,11 +48,13 @@ struct TraceInput {
 // launches and memory.
 struct TraceTrack {
   enum class Kind { kGroup, kSlices, kCounter };
+  enum class Unit { kBytes, kNanoseconds, kCount };
 
   Kind kind = Kind::kGroup;
-  int32_t parent = -1;  // into tracks; a parent comes before its children
-  int32_t order = 0;    // place among its siblings
-  int32_t rank = -1;    // of the schedule; -1: root, or a lane of no rank
+  Unit unit = Unit::kBytes;  // of a counter
+  int32_t parent = -1;       // into tracks; a parent comes before its children
+  int32_t order = 0;         // place among its siblings
+  int32_t rank = -1;         // of the schedule; -1: root, or a lane of no rank
   std::string name;
   int64_t begin = 0;  // of its slices or points, [begin, end)
   int64_t end = 0;
@@ -81,10 +83,10 @@ struct TraceFlow {
   int64_t to = 0;
 };
 
-// The bytes in use from this time on.
+// The value of a counter from this time on, in the unit of its track.
 struct TracePoint {
   Duration time;
-  Bytes used;
+  int64_t value = 0;
 };
 
 // The slices of a track are contiguous, in order of time, each parent before its children; siblings

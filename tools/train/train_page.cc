@@ -6,6 +6,7 @@
 #include <functional>
 #include <vector>
 
+#include "search/training/plan_division.h"
 #include "tools/chart/html_page.h"
 #include "tools/chart/svg_parts.h"
 
@@ -69,13 +70,6 @@ std::vector<Span> SpansOf(const History& history,
     spans.push_back({begin, HoursOf(phase.start + phase.length), value(phase), std::move(title)});
   }
   return spans;
-}
-
-const TrainedState& StateAt(const std::vector<TrainedState>& states, int64_t step) {
-  const auto after =
-      std::upper_bound(states.begin(), states.end(), step,
-                       [](int64_t at, const TrainedState& state) { return at < state.step; });
-  return *(after == states.begin() ? after : after - 1);
 }
 
 std::string LostTable(const RunTotals& totals) {

@@ -4,14 +4,14 @@
 #include <string>
 
 #include "tools/flags/planned_job.h"
+#include "tools/train/train_answer.h"
 #include "tools/train/train_flags.h"
-#include "tools/train/train_report.h"
 
 namespace stagecraft {
 
 // Returns an HTML page with the step time, the idle share and the devices at work over the time of
-// the run, marks where something happened, and a table of the time that was lost by cause. There is
-// a history.
+// the run, and tables of the time that was lost by cause and of the states of the network.
+// Precondition: the answer has a history.
 std::string TrainPage(const PlannedJob& job, const TrainRequest& request,
                       const TrainAnswer& answer);
 

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "costmodel/text.h"
+#include "costmodel/proto_to_json.h"
+#include "search/training/plan_division.h"
+#include "tools/report/layer_state_report.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -41,6 +43,7 @@ void PrintStates(const std::vector<TrainedState>& states, std::ostream& out) {
   TextTable table(
       {"from step", "network", "layers of stages", "step ms", "idle", "max/mean", "change ms"},
       {false, true, true});
+  std::string said;  // of the products of the state before
   for (size_t i = 0; i < std::min(states.size(), kMostStates); ++i) {
     const TrainedState& state = states[i];
     table.Add({fmt::format("{}", state.step), state.change.empty() ? "as given" : state.change,
@@ -49,6 +52,9 @@ void PrintStates(const std::vector<TrainedState>& states, std::ostream& out) {
                fmt::format("{:.3f}", state.Imbalance()),
                fmt::format("{:.2f}", Milliseconds(state.cost.Total()))});
     if (!state.decision.empty()) table.AddText("           " + state.decision);
+    const std::string note = SparseNote(state.products);
+    if (!note.empty() && note != said) table.AddText("           " + note);
+    said = note;
   }
   table.Print(out);
   if (states.size() > kMostStates) {
@@ -59,8 +65,7 @@ void PrintStates(const std::vector<TrainedState>& states, std::ostream& out) {
 void PrintComparison(const BalancerComparison& comparison, std::ostream& out) {
   out << fmt::format(
       "\nbalancers, without failures; no division gains more than {:.3f} times (max/mean of "
-      "stages, "
-      "over the time of the first)\n",
+      "stages, over the time of the first)\n",
       comparison.bound);
   TextTable table({"who divides the layers", "time of the run", "speed-up", "overhead", "moves",
                    "GPUs at least", "GPU-hours"},
@@ -92,6 +97,8 @@ Json StateToJson(const TrainedState& state) {
           {"bubble_fraction", state.evaluation.profile.bubble_fraction},
           {"stage_seconds", state.stage_seconds},
           {"max_over_mean", state.Imbalance()},
+          {"sparse_products",
+           {{"from_entries", state.products.from_entries}, {"expanded", state.products.expanded}}},
           {"moves", state.moves},
           {"decision", state.decision},
           {"cost", CostToJson(state.cost)}};
@@ -129,14 +136,24 @@ Json ComparisonToJson(const BalancerComparison& comparison) {
   return json;
 }
 
-// Protobuf writes whole numbers of 64 bits as text; here they are numbers.
-void MakeNumbers(Json& json) {
-  if (json.is_structured()) {
-    for (Json& child : json) MakeNumbers(child);
-  } else if (json.is_string()) {
-    const auto number = ParseNumber<int64_t>(json.get_ref<const std::string&>());
-    if (number) json = *number;
-  }
+// The devices that re-packing frees.
+struct Freed {
+  int devices = 0;  // the most in any state
+  double gpu_hours = 0;
+};
+
+Freed FreedIn(const TrainAnswer& answer) {
+  const History& history = *answer.history;
+  int fewest = history.totals.devices;
+  for (const TrainedState& state : answer.states) fewest = std::min(fewest, state.devices());
+  return {history.totals.devices - fewest, FreedGpuHours(answer.states, history)};
+}
+
+void PrintFreed(const TrainAnswer& answer, std::ostream& out) {
+  const Freed freed = FreedIn(answer);
+  const RunTotals& totals = answer.history->totals;
+  out << fmt::format("re-packing frees {} of {} GPUs: {:.3f} of {:.3f} GPU-hours\n", freed.devices,
+                     totals.devices, freed.gpu_hours, totals.GpuHours(totals.time));
 }
 
 void PrintCheckpoint(const TrainRequest& request, std::ostream& out) {
@@ -168,10 +185,13 @@ Json TrainToJson(const PlannedJob& job, const TrainRequest& request, const Train
   json["states"] = Json::array();
   for (const TrainedState& state : answer.states) json["states"].push_back(StateToJson(state));
   if (answer.history) {
-    json["history"] = Json::parse(HistoryJson(*answer.history));
-    MakeNumbers(json["history"]);
-    if (!answer.history->stopped.empty()) json["stopped"] = answer.history->stopped;
+    json["history"] = ProtoToJson(HistoryToProto(*answer.history));
+    if (request.balance.repacks) {
+      const Freed freed = FreedIn(answer);
+      json["freed"] = {{"devices", freed.devices}, {"gpu_hours", freed.gpu_hours}};
+    }
   }
+  if (!answer.stopped.empty()) json["stopped"] = answer.stopped;
   if (answer.summary) json["runs"] = SummaryToJson(*answer.summary);
   if (answer.comparison) json["balancers"] = ComparisonToJson(*answer.comparison);
   json["warnings"] = job.warnings;
@@ -187,7 +207,10 @@ void PrintTrain(const PlannedJob& job, const TrainRequest& request, const TrainA
   if (answer.comparison) PrintComparison(*answer.comparison, out);
   out << '\n';
   PrintCheckpoint(request, out);
-  if (answer.history) out << HistoryText(*answer.history);
+  if (answer.history) {
+    out << HistoryText(*answer.history);
+    if (request.balance.repacks) PrintFreed(answer, out);
+  }
   if (answer.summary) out << RunsText(*answer.summary);
 }
 

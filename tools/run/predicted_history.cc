@@ -1,4 +1,4 @@
-#include "tools/run/training_prediction.h"
+#include "tools/run/predicted_history.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -59,7 +59,7 @@ Duration PredictStep(const Schedule& schedule, const Cluster& cluster, const Cos
   return Engine().Run(schedule, durations, {.launches = launches}).makespan();
 }
 
-History PredictHistory(const TrainingRequest& request, const TrainingRun& run, Duration step,
+History PredictHistory(const MeasuredRunRequest& request, const MeasuredRun& run, Duration step,
                        const Schedule& schedule, const Cluster& cluster) {
   RunSpec spec;
   spec.cluster = &cluster;

@@ -56,7 +56,7 @@ std::string Contents(const std::string& path) {
 }
 
 // Each test has its own folder of temporary files, by which its processes are known, too.
-class TrainingRunTest : public testing::Test {
+class MeasuredRunTest : public testing::Test {
  protected:
   // Runs seven steps, which nothing disturbs, for the tests that compare their own runs with them.
   static void SetUpTestSuite() {
@@ -66,11 +66,11 @@ class TrainingRunTest : public testing::Test {
   }
   static void TearDownTestSuite() { undisturbed_.reset(); }
 
-  TrainingRunTest() {
+  MeasuredRunTest() {
     TinyNetwork();  // whose file is not in the folder
     setenv("TMPDIR", temporary_.path().c_str(), 1);
   }
-  ~TrainingRunTest() override {
+  ~MeasuredRunTest() override {
     EXPECT_EQ(NamesIn(temporary_.path()), Names());
     EXPECT_EQ(Processes(), 0);
     unsetenv("TMPDIR");
@@ -139,7 +139,7 @@ void CheckHistory(const Json& training) {
                    2 * training["costs"]["detection_ms"].get<double>());
 }
 
-TEST_F(TrainingRunTest, AKilledRunEndsInTheStateOfAnUndisturbedOne) {
+TEST_F(MeasuredRunTest, AKilledRunEndsInTheStateOfAnUndisturbedOne) {
   const std::string undisturbed = undisturbed_->folder.path(), killed = kept_.path();
   const Json& first = undisturbed_->training;
   const Json second = Train(
@@ -159,7 +159,7 @@ TEST_F(TrainingRunTest, AKilledRunEndsInTheStateOfAnUndisturbedOne) {
   CheckHistory(second);
 }
 
-TEST_F(TrainingRunTest, WithoutCheckpointsEverythingIsDoneAgain) {
+TEST_F(MeasuredRunTest, WithoutCheckpointsEverythingIsDoneAgain) {
   const Json training = Train("--steps 7 --kill 0@step=3");
   const Names phases = {"computing 0+3", "detection 3+0", "restart 0+0", "redone 0+3",
                         "computing 3+4"};
@@ -169,7 +169,7 @@ TEST_F(TrainingRunTest, WithoutCheckpointsEverythingIsDoneAgain) {
   EXPECT_EQ(training["state"], undisturbed_->training["state"]);
 }
 
-TEST_F(TrainingRunTest, AStepWithASlowRankIsMeasuredAndPredicted) {
+TEST_F(MeasuredRunTest, AStepWithASlowRankIsMeasuredAndPredicted) {
   const CommandResult result =
       RunWords("run --quiet --json --steps 2 --warm-up 0 --slow 1=0.5" + Plan());
   ASSERT_EQ(result.code, kExitOk) << result.err;
@@ -180,7 +180,7 @@ TEST_F(TrainingRunTest, AStepWithASlowRankIsMeasuredAndPredicted) {
   EXPECT_FALSE(report.contains("training"));
 }
 
-TEST_F(TrainingRunTest, AnInterruptedRunLeavesOnlyCompleteCheckpointsAndGoesOn) {
+TEST_F(MeasuredRunTest, AnInterruptedRunLeavesOnlyCompleteCheckpointsAndGoesOn) {
   const std::string flags = "--steps 1000000 --checkpoint-every 2 --checkpoint-folder " +
                             kept_.path() + " --kill 1@step=3";
   // Interrupts the run as soon as it has a checkpoint after four steps.
@@ -231,7 +231,7 @@ TEST_F(TrainingRunTest, AnInterruptedRunLeavesOnlyCompleteCheckpointsAndGoesOn) 
             Train("--steps " + steps + " --checkpoint-every 1000000")["state"]);
 }
 
-TEST_F(TrainingRunTest, APlainRunCanBeInterruptedToo) {
+TEST_F(MeasuredRunTest, APlainRunCanBeInterruptedToo) {
   std::jthread interrupter([&](const std::stop_token& over) {
     while (Processes() < 2) {
       if (over.stop_requested()) return;
@@ -242,7 +242,7 @@ TEST_F(TrainingRunTest, APlainRunCanBeInterruptedToo) {
   EXPECT_EQ(RunWords("run --quiet --steps 1000000" + Plan()).code, kExitInterrupted);
 }
 
-TEST_F(TrainingRunTest, RefusesWhatItCannotRun) {
+TEST_F(MeasuredRunTest, RefusesWhatItCannotRun) {
   const auto refuses = [](const std::string& flags, const std::string& sentence) {
     const CommandResult result = RunWords("run " + flags + Plan());
     EXPECT_EQ(result.code, kExitBadInput) << flags;
@@ -271,7 +271,7 @@ TEST_F(TrainingRunTest, RefusesWhatItCannotRun) {
   EXPECT_EQ(NamesIn(kept_.path()), Names{"step-7"});
 }
 
-TEST_F(TrainingRunTest, TheTextNamesEveryCauseOfLostTime) {
+TEST_F(MeasuredRunTest, TheTextNamesEveryCauseOfLostTime) {
   const CommandResult result =
       RunWords("run --quiet --steps 4 --slow 0=0.5 --kill 1@step=3 --checkpoint-every 2" + Plan());
   ASSERT_EQ(result.code, kExitOk) << result.err;

@@ -1,4 +1,4 @@
-#include "tools/run/training_report.h"
+#include "tools/run/measured_run_report.h"
 
 #include <fmt/core.h>
 
@@ -49,7 +49,7 @@ std::string CauseText(PhaseKind cause, const RunTotals& totals) {
 constexpr PhaseKind kCauses[] = {PhaseKind::kCheckpoint, PhaseKind::kDetection, PhaseKind::kRestart,
                                  PhaseKind::kReload, PhaseKind::kRedone};
 
-std::string WhatRan(const TrainingRun& run) {
+std::string WhatRan(const MeasuredRun& run) {
   std::string text = fmt::format("training run of {}", Counted(run.history.totals.steps, "step"));
   if (run.first_step > 0) {
     text = fmt::format("training run from step {} to {}", run.first_step, run.history.totals.steps);
@@ -105,7 +105,7 @@ void PrintTotals(const History& predicted, const History& measured, std::ostream
 }
 
 void PrintPhases(const RunOfPlan& run, std::ostream& out) {
-  const History &predicted = *run.prediction, &measured = run.training->history;
+  const History &predicted = *run.prediction, &measured = run.measured->history;
   const bool are_alike = AreAlike(predicted, measured);
   TextTable table({"phase", "after step", "steps", "predicted ms", "measured ms", "reason"},
                   {true, false, false, false, false, true});
@@ -140,7 +140,7 @@ nlohmann::ordered_json ToJson(const History& history, int64_t first_step) {
 
 }  // namespace
 
-void PrintTraining(const RunOfPlan& run, std::ostream& out) {
+void PrintMeasuredRun(const RunOfPlan& run, std::ostream& out) {
   if (!run.predicted) return;
   out << '\n';
   for (size_t rank = 0; rank < run.speeds.size(); ++rank) {
@@ -150,36 +150,36 @@ void PrintTraining(const RunOfPlan& run, std::ostream& out) {
   const Duration measured = run.record->timeline.makespan();
   out << fmt::format("step time predicted {:.3f} ms, measured {:.3f} ms, error {}\n",
                      run.predicted->ms(), measured.ms(), ErrorText(*run.predicted, measured));
-  if (!run.training) return;
-  out << '\n' << WhatRan(*run.training) << '\n' << CostsText(run.training->costs) << '\n';
-  PrintTotals(*run.prediction, run.training->history, out);
+  if (!run.measured) return;
+  out << '\n' << WhatRan(*run.measured) << '\n' << CostsText(run.measured->costs) << '\n';
+  PrintTotals(*run.prediction, run.measured->history, out);
   out << '\n';
   PrintPhases(run, out);
-  out << fmt::format("state of all ranks in the end: {}\n", run.training->state);
+  out << fmt::format("state of all ranks in the end: {}\n", run.measured->state);
 }
 
-void AddTraining(const RunOfPlan& run, nlohmann::ordered_json* report) {
+void AddMeasuredRun(const RunOfPlan& run, nlohmann::ordered_json* report) {
   if (!run.predicted) return;
   if (!run.speeds.empty()) (*report)["speeds"] = run.speeds;
   (*report)["predicted_step_time_ms"] = run.predicted->ms();
-  if (!run.training) return;
-  const TrainingRun& training = *run.training;
-  nlohmann::ordered_json json = {{"first_step", training.first_step},
-                                 {"steps", training.history.totals.steps},
-                                 {"checkpoint_bytes", training.costs.checkpoint.count()},
-                                 {"state", training.state}};
+  if (!run.measured) return;
+  const MeasuredRun& measured = *run.measured;
+  nlohmann::ordered_json json = {{"first_step", measured.first_step},
+                                 {"steps", measured.history.totals.steps},
+                                 {"checkpoint_bytes", measured.costs.checkpoint.count()},
+                                 {"state", measured.state}};
   json["kills"] = nlohmann::ordered_json::array();
-  for (const RankKill& kill : training.kills) {
+  for (const RankKill& kill : measured.kills) {
     json["kills"].push_back({{"rank", kill.rank}, {"step", kill.step}});
   }
-  json["costs"] = {{"detection_ms", training.costs.detection.ms()},
-                   {"restart_ms", training.costs.restart.ms()},
-                   {"reload_ms", training.costs.reload.ms()},
-                   {"write_ms", training.costs.write.ms()}};
-  const Duration lost = LostTime(training.history.totals);
+  json["costs"] = {{"detection_ms", measured.costs.detection.ms()},
+                   {"restart_ms", measured.costs.restart.ms()},
+                   {"reload_ms", measured.costs.reload.ms()},
+                   {"write_ms", measured.costs.write.ms()}};
+  const Duration lost = LostTime(measured.history.totals);
   const Duration predicted = LostTime(run.prediction->totals);
-  json["predicted"] = ToJson(*run.prediction, training.first_step);
-  json["measured"] = ToJson(training.history, 0);
+  json["predicted"] = ToJson(*run.prediction, measured.first_step);
+  json["measured"] = ToJson(measured.history, 0);
   if (lost > Duration()) json["lost_error_percent"] = ErrorPercent(predicted, lost);
   (*report)["training"] = std::move(json);
 }

@@ -11,7 +11,7 @@
 
 namespace stagecraft {
 
-class TrainingFlags {
+class FaultFlags {
  public:
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
@@ -27,8 +27,8 @@ class TrainingFlags {
   void ApplyRanks(int ranks, RunRequest& request) const;
 
  private:
-  bool Trains() const { return !kills_.empty() || checkpoint_every_.has_value(); }
-  TrainingRequest Training(int steps) const;
+  bool MeasuresRun() const { return !kills_.empty() || checkpoint_every_.has_value(); }
+  MeasuredRunRequest RunOf(int steps) const;
 
   std::vector<std::string> slow_, kills_;
   std::optional<int> checkpoint_every_;

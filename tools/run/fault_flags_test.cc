@@ -1,4 +1,4 @@
-#include "tools/run/training_flags.h"
+#include "tools/run/fault_flags.h"
 
 #include <gtest/gtest.h>
 
@@ -22,42 +22,42 @@ RunRequest Ask(const std::string& text, int ranks = 2, const std::string& execut
   Args args;
   for (std::string word; words >> word;) args.push_back(word);
   Flags flags("run", "Runs.");
-  TrainingFlags training;
+  FaultFlags faults;
   std::optional<int> steps, warm_up;
-  training.Register(flags);
+  faults.Register(flags);
   FlagGroup group = flags.In(FlagTopic::kMeasurement);
   group.Add("--steps", steps, {"<n>", "Steps."});
   group.Add("--warm-up", warm_up, {"<n>", "Steps before."});
   std::ostringstream out;
   EXPECT_FALSE(flags.Parse(args, out));
   RunRequest request;
-  training.Apply(flags, executor, steps, request);
-  training.ApplyRanks(ranks, request);
+  faults.Apply(flags, executor, steps, request);
+  faults.ApplyRanks(ranks, request);
   return request;
 }
 
-TEST(TrainingFlagsTest, SlowRanksAreListedByRank) {
+TEST(FaultFlagsTest, SlowRanksAreListedByRank) {
   EXPECT_EQ(Ask("--slow 1=0.5").speeds, (std::vector<double>{1, 0.5}));
   EXPECT_EQ(Ask("--slow 2=0.25,0=1 --slow 1=1e-2", 4).speeds,
             (std::vector<double>{1, 0.01, 0.25, 1}));
   EXPECT_TRUE(Ask("").speeds.empty());
-  EXPECT_FALSE(Ask("--slow 1=0.5").training);
+  EXPECT_FALSE(Ask("--slow 1=0.5").measured_run);
 }
 
-TEST(TrainingFlagsTest, KillsComeInTheOrderOfSteps) {
+TEST(FaultFlagsTest, KillsComeInTheOrderOfSteps) {
   const RunRequest request =
       Ask("--steps 40 --kill 1@step=30,0@step=7 --kill 0@step=30 --checkpoint-every 10 "
           "--checkpoint-folder here");
-  ASSERT_TRUE(request.training);
-  EXPECT_EQ(request.training->steps, 40);
-  EXPECT_EQ(request.training->checkpoint_every, 10);
-  EXPECT_EQ(request.training->folder, "here");
-  EXPECT_EQ(request.training->kills, (std::vector<RankKill>{{0, 7}, {1, 30}, {0, 30}}));
-  EXPECT_EQ(Ask("--steps 40 --kill 1@step=1").training->checkpoint_every, 0);
-  EXPECT_TRUE(Ask("--steps 40 --checkpoint-every 7").training->kills.empty());
+  ASSERT_TRUE(request.measured_run);
+  EXPECT_EQ(request.measured_run->steps, 40);
+  EXPECT_EQ(request.measured_run->checkpoint_every, 10);
+  EXPECT_EQ(request.measured_run->folder, "here");
+  EXPECT_EQ(request.measured_run->kills, (std::vector<RankKill>{{0, 7}, {1, 30}, {0, 30}}));
+  EXPECT_EQ(Ask("--steps 40 --kill 1@step=1").measured_run->checkpoint_every, 0);
+  EXPECT_TRUE(Ask("--steps 40 --checkpoint-every 7").measured_run->kills.empty());
 }
 
-TEST(TrainingFlagsTest, MistakesAreNamedInOneSentence) {
+TEST(FaultFlagsTest, MistakesAreNamedInOneSentence) {
   const auto refusal = [](const std::string& text, const std::string& executor = "host") {
     return ErrorOf([&] { Ask(text, 2, executor); });
   };

@@ -8,8 +8,8 @@
 #include "sim/cluster/cluster.h"
 #include "sim/job/history.h"
 #include "sim/schedule/schedule.h"
+#include "tools/run/measured_run.h"
 #include "tools/run/run_request.h"
-#include "tools/run/training_run.h"
 
 namespace stagecraft {
 
@@ -21,7 +21,7 @@ Duration PredictStep(const Schedule& schedule, const Cluster& cluster, const Cos
 
 // Simulates what a run did from its first step on, from what was known before that: the costs, and
 // a predicted step. Failures are where they were asked for.
-History PredictHistory(const TrainingRequest& request, const TrainingRun& run, Duration step,
+History PredictHistory(const MeasuredRunRequest& request, const MeasuredRun& run, Duration step,
                        const Schedule& schedule, const Cluster& cluster);
 
 }  // namespace stagecraft

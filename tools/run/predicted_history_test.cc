@@ -1,4 +1,4 @@
-#include "tools/run/training_prediction.h"
+#include "tools/run/predicted_history.h"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@
 #include "sim/cluster/test_nodes.h"
 #include "sim/job/history.h"
 #include "sim/schedule/schedule.h"
+#include "tools/run/measured_run.h"
 #include "tools/run/run_request.h"
-#include "tools/run/training_run.h"
 
 namespace stagecraft {
 namespace {
@@ -56,7 +56,7 @@ Schedule TwoRanks() {
   return builder.Build();
 }
 
-TEST(TrainingPredictionTest, OpsOfASlowRankTakeLongerAndCollectivesDoNot) {
+TEST(PredictedHistoryTest, OpsOfASlowRankTakeLongerAndCollectivesDoNot) {
   const Schedule schedule = TwoRanks();
   const Cluster cluster = Node();
   const auto predict = [&](const std::vector<double>& speeds) {
@@ -94,8 +94,8 @@ class PredictHistoryTest : public testing::Test {
   std::vector<std::string> Predict() {
     return PhaseLines(PredictHistory(request_, run_, Duration::Seconds(10), TwoRanks(), Node()));
   }
-  TrainingRequest request_;
-  TrainingRun run_;
+  MeasuredRunRequest request_;
+  MeasuredRun run_;
 };
 
 using Lines = std::vector<std::string>;

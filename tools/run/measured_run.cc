@@ -1,4 +1,4 @@
-#include "tools/run/training_run.h"
+#include "tools/run/measured_run.h"
 
 #include <fmt/core.h>
 
@@ -68,9 +68,9 @@ const LogEntry* DeathIn(const ProcessesLife& life) {
   return nullptr;
 }
 
-class TrainingRunner {
+class RunMeasurement {
  public:
-  TrainingRunner(const Schedule& schedule, const std::vector<Bytes>& states,
+  RunMeasurement(const Schedule& schedule, const std::vector<Bytes>& states,
                  const RunRequest& request, std::ostream& err)
       : request_(request),
         states_(states),
@@ -78,23 +78,23 @@ class TrainingRunner {
         ranks_(static_cast<int>(schedule.ranks().size())),
         schedule_(ToProto(schedule).SerializeAsString()),
         run_(RunOf(schedule_, states)),
-        place_(request.training->folder, {run_, ranks_}) {
+        place_(request.measured_run->folder, {run_, ranks_}) {
     WriteFileAtomically(folder_.File("schedule.pb"), schedule_);
     result_.first_step = place_.first();
-    for (const RankKill& kill : request.training->kills) {
+    for (const RankKill& kill : request.measured_run->kills) {
       if (kill.step > place_.first()) kills_.push_back(kill);
     }
     if (!Saves()) return;
     result_.costs.checkpoint = Sum(states);
     place_.RequireRoom(Sum(states));
-    if (place_.first() < request.training->steps) return;
+    if (place_.first() < request.measured_run->steps) return;
     throw InputError(fmt::format(
         "--checkpoint-folder: {} has the checkpoint of this run after {} steps, want more --steps "
         "than these, or an empty folder",
         place_.path(), place_.first()));
   }
 
-  std::optional<TrainingRun> Run() {
+  std::optional<MeasuredRun> Run() {
     if (!Rehearse()) return std::nullopt;
     if (place_.first() > 0 && !request_.quiet) {
       err_ << fmt::format("the run goes on after step {}, from {}\n", place_.first(), place_.path())
@@ -127,14 +127,14 @@ class TrainingRunner {
     return hash.value();
   }
 
-  bool Saves() const { return request_.training->checkpoint_every > 0; }
+  bool Saves() const { return request_.measured_run->checkpoint_every > 0; }
 
   HostTraining From(int64_t first) const {
     HostTraining training;
     training.run = run_;
     training.first = first;
-    training.steps = request_.training->steps;
-    training.checkpoint_every = request_.training->checkpoint_every;
+    training.steps = request_.measured_run->steps;
+    training.checkpoint_every = request_.measured_run->checkpoint_every;
     training.folder = place_.path();
     training.kills = kills_;
     return training;
@@ -199,8 +199,8 @@ class TrainingRunner {
     }
   }
 
-  std::optional<TrainingRun> Stopped() {
-    if (request_.quiet || request_.training->folder.empty()) return std::nullopt;
+  std::optional<MeasuredRun> Stopped() {
+    if (request_.quiet || request_.measured_run->folder.empty()) return std::nullopt;
     err_ << fmt::format("stopped; the same command goes on from the last checkpoint in {}\n",
                         place_.path());
     return std::nullopt;
@@ -216,15 +216,15 @@ class TrainingRunner {
   CheckpointPlace place_;
   std::vector<RankKill> kills_;  // that still have to happen
   int starts_ = 0;
-  TrainingRun result_;
+  MeasuredRun result_;
 };
 
 }  // namespace
 
-std::optional<TrainingRun> RunTraining(const Schedule& schedule, const std::vector<Bytes>& states,
-                                       const RunRequest& request, std::ostream& err) {
+std::optional<MeasuredRun> MeasureRun(const Schedule& schedule, const std::vector<Bytes>& states,
+                                      const RunRequest& request, std::ostream& err) {
   RequireMemory(Sum(states));
-  return TrainingRunner(schedule, states, request, err).Run();
+  return RunMeasurement(schedule, states, request, err).Run();
 }
 
 }  // namespace stagecraft

@@ -9,7 +9,7 @@
 namespace stagecraft {
 
 // Both add nothing if the run has neither. Precondition: run.record has a value.
-void PrintTraining(const RunOfPlan& run, std::ostream& out);
-void AddTraining(const RunOfPlan& run, nlohmann::ordered_json* report);
+void PrintMeasuredRun(const RunOfPlan& run, std::ostream& out);
+void AddMeasuredRun(const RunOfPlan& run, nlohmann::ordered_json* report);
 
 }  // namespace stagecraft

@@ -1,4 +1,4 @@
-// RunTraining: a training run of processes on this host, which are killed and start again.
+// MeasureRun: a training run of processes on this host, which are killed and start again.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct RunCosts {
   Bytes checkpoint;    // of all ranks; zero without checkpoints, as the two above
 };
 
-struct TrainingRun {
+struct MeasuredRun {
   int64_t first_step = 0;       // steps that were complete before
   std::vector<RankKill> kills;  // those that happened
   RunCosts costs;
@@ -33,11 +33,11 @@ struct TrainingRun {
   TimelineRecord record;  // of the last steps, at most a hundred, since the last start
 };
 
-// Runs request.training on the schedule. `states` are what ranks must not lose, by rank. First the
-// processes rehearse: they write checkpoints, and one of them is killed if there will be kills.
+// Runs request.measured_run on the schedule. `states` are what ranks must not lose, by rank. First
+// the processes rehearse: they write checkpoints, and one of them is killed if there will be kills.
 // Returns no value if the run was stopped. Throws InputError for a folder or a memory that is of no
 // use, and std::runtime_error, which names the process, if one fails that was not to be killed.
-std::optional<TrainingRun> RunTraining(const Schedule& schedule, const std::vector<Bytes>& states,
-                                       const RunRequest& request, std::ostream& err);
+std::optional<MeasuredRun> MeasureRun(const Schedule& schedule, const std::vector<Bytes>& states,
+                                      const RunRequest& request, std::ostream& err);
 
 }  // namespace stagecraft

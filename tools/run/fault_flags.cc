@@ -1,4 +1,4 @@
-#include "tools/run/training_flags.h"
+#include "tools/run/fault_flags.h"
 
 #include <fmt/core.h>
 
@@ -54,7 +54,7 @@ void CheckRank(const char* flag, int rank, int ranks) {
 
 }  // namespace
 
-void TrainingFlags::Register(Flags& flags) {
+void FaultFlags::Register(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kMeasurement);
   group
       .Add("--slow", slow_,
@@ -80,30 +80,30 @@ void TrainingFlags::Register(Flags& flags) {
              "", "a temporary folder"});
 }
 
-TrainingRequest TrainingFlags::Training(int steps) const {
-  TrainingRequest training;
-  training.steps = steps;
-  training.checkpoint_every = checkpoint_every_.value_or(0);
-  training.folder = folder_;
+MeasuredRunRequest FaultFlags::RunOf(int steps) const {
+  MeasuredRunRequest run;
+  run.steps = steps;
+  run.checkpoint_every = checkpoint_every_.value_or(0);
+  run.folder = folder_;
   for (const std::string& text : kills_) {
     const RankKill kill = ParseKill(text);
     if (kill.step < 1 || kill.step >= steps) {
       throw InputError(fmt::format("--kill: got step {}, want one above 0 and below --steps {}",
                                    kill.step, steps));
     }
-    const auto& others = training.kills;
+    const auto& others = run.kills;
     if (std::find(others.begin(), others.end(), kill) != others.end()) {
       throw InputError(fmt::format("--kill: got \"{}\" twice, want each once", text));
     }
-    training.kills.push_back(kill);
+    run.kills.push_back(kill);
   }
-  std::stable_sort(training.kills.begin(), training.kills.end(),
+  std::stable_sort(run.kills.begin(), run.kills.end(),
                    [](const RankKill& a, const RankKill& b) { return a.step < b.step; });
-  return training;
+  return run;
 }
 
-void TrainingFlags::Apply(const Flags& flags, const std::string& executor, std::optional<int> steps,
-                          RunRequest& request) const {
+void FaultFlags::Apply(const Flags& flags, const std::string& executor, std::optional<int> steps,
+                       RunRequest& request) const {
   for (const char* flag : {"--slow", "--kill", "--checkpoint-every", "--checkpoint-folder"}) {
     if (executor == "host" || !flags.IsGiven(flag)) continue;
     throw InputError(
@@ -113,7 +113,7 @@ void TrainingFlags::Apply(const Flags& flags, const std::string& executor, std::
   if (checkpoint_every_.value_or(1) < 1) {
     throw InputError(fmt::format("--checkpoint-every: got {}, want 1 or more", *checkpoint_every_));
   }
-  if (!Trains()) {
+  if (!MeasuresRun()) {
     if (folder_.empty()) return;
     throw InputError("--checkpoint-folder: got it without --checkpoint-every, want both");
   }
@@ -128,10 +128,10 @@ void TrainingFlags::Apply(const Flags& flags, const std::string& executor, std::
     throw InputError(
         fmt::format("--warm-up: got it with {}, want none: every step of the run counts", flag));
   }
-  request.training = Training(*steps);
+  request.measured_run = RunOf(*steps);
 }
 
-void TrainingFlags::ApplyRanks(int ranks, RunRequest& request) const {
+void FaultFlags::ApplyRanks(int ranks, RunRequest& request) const {
   std::vector<bool> is_given(static_cast<size_t>(ranks));
   for (const std::string& text : slow_) {
     const SlowRank slow = ParseSlow(text);
@@ -143,8 +143,8 @@ void TrainingFlags::ApplyRanks(int ranks, RunRequest& request) const {
     request.speeds.resize(static_cast<size_t>(ranks), 1);
     request.speeds[slow.rank] = slow.speed;
   }
-  if (!request.training) return;
-  for (const RankKill& kill : request.training->kills) CheckRank("--kill", kill.rank, ranks);
+  if (!request.measured_run) return;
+  for (const RankKill& kill : request.measured_run->kills) CheckRank("--kill", kill.rank, ranks);
 }
 
 }  // namespace stagecraft
