@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "sim/dynamics/expert_load.h"
+#include "sim/workload/tied_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -108,9 +109,23 @@ class Unfolding {
     const int end = blocks_[static_cast<size_t>(frozen)];
     for (int layer = 0; layer < end; ++layer) {
       states[layer].is_trained = false;
-      states[layer].is_cached = freezing.caches_outputs;
     }
-    reasons.push_back(fmt::format("{} of {} blocks are frozen", frozen, blocks_.size()));
+    const bool detaches = Detach(end, states);
+    for (int layer = 0; layer < end; ++layer) {
+      states[layer].is_cached = freezing.caches_outputs && !detaches;
+    }
+    reasons.push_back(fmt::format("{} of {} blocks are frozen{}", frozen, blocks_.size(),
+                                  detaches ? " (their shared weights train behind them)" : ""));
+  }
+
+  // Lets layers before `end` share the weights of trained ones behind it. Returns whether any do.
+  bool Detach(int end, std::vector<LayerState>& states) const {
+    const std::vector<int> tied = TiedLayers(workload_);
+    if (tied.empty() || tied.front() >= end || tied.back() < end) return false;
+    for (const int layer : tied) {
+      if (layer < end) states[layer].is_detached = true;
+    }
+    return true;
   }
 
   void Route(int64_t step, std::vector<LayerState>& states, std::vector<std::string>& reasons) {
@@ -144,6 +159,18 @@ class Unfolding {
 
   void Exit(int64_t step, std::vector<LayerState>& states, std::vector<std::string>& reasons) {
     const EarlyExit& exit = *dynamics_.early_exit;
+    const auto is_before_exit = [&](size_t block) {
+      const int after = static_cast<int>(block) - exit.first_block;
+      return after >= 0 && after % exit.every == 0;
+    };
+    int exits = 0;
+    for (size_t block = 1; block < blocks_.size(); ++block) {
+      if (!is_before_exit(block)) continue;
+      ++exits;
+      states[blocks_[block - 1]].exit_head = exit.head;
+    }
+    const bool has_heads = exit.head != ExitHead::kNone;
+    if (has_heads) reasons.push_back(fmt::format("{} exits with {} heads", exits, Name(exit.head)));
     if (step < exit.first_step) return;
     const int64_t passed = std::min(step, exit.end_step) - exit.first_step;
     const int64_t length = exit.end_step - exit.first_step;
@@ -153,14 +180,14 @@ class Unfolding {
     if (share == 0) return;
     double survivors = 1;
     for (size_t block = 0; block < blocks_.size(); ++block) {
-      const int after = static_cast<int>(block) - exit.first_block;
-      if (after >= 0 && after % exit.every == 0) survivors *= 1 - share;
+      if (is_before_exit(block)) survivors *= 1 - share;
       states[blocks_[block]].token_share *= survivors;
     }
     for (int layer = blocks_.back() + 1; layer < workload_.layer_count(); ++layer) {
       states[layer].token_share *= survivors;
     }
-    reasons.push_back(fmt::format("{:.0f} % of the tokens reach the last block", 100 * survivors));
+    reasons.push_back(fmt::format("{:.0f} % of the tokens reach the last block{}", 100 * survivors,
+                                  has_heads ? "" : ", exits without heads"));
   }
 
   void ChooseTokens(std::vector<LayerState>& states, std::vector<std::string>& reasons) {

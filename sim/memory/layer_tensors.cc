@@ -6,6 +6,7 @@
 #include "costmodel/divide.h"
 #include "sim/memory/caching_allocator.h"
 #include "sim/memory/tensor_sizes.h"
+#include "sim/workload/early_exit.h"
 #include "sim/workload/layer_gradients.h"
 
 namespace stagecraft {
@@ -147,7 +148,8 @@ class Tracer {
   }
 
   bool IsKeptIn8Bits(const SavedTensor& tensor, int v) const {
-    if (!spec_.keeps_8_bits || layer_.role != LayerRole::kBlock) return false;
+    const bool is_of_exit = static_cast<size_t>(v) >= FirstExitOperator(layer_);
+    if (!spec_.keeps_8_bits || layer_.role != LayerRole::kBlock || is_of_exit) return false;
     return IsInput(tensor, op(v)) &&
            (tensor.only_for_weights || op(v).part == BlockPart::kActivation);
   }
@@ -233,7 +235,8 @@ class Tracer {
     }
     if (IsProduct(op(v))) {
       Bytes kept = ProductGradientBytes(op(v), spec_);
-      if (spec_.keeps_8_bits && layer_.role == LayerRole::kBlock) {
+      const bool is_of_exit = static_cast<size_t>(v) >= FirstExitOperator(layer_);
+      if (spec_.keeps_8_bits && layer_.role == LayerRole::kBlock && !is_of_exit) {
         kept = Bytes(KeptIn8Bits(kept.count() / spec_.ElementBytes()));
       }
       node.kept_gradient = recorder_.NewTensor(kept, TensorRole::kActivation);
@@ -244,10 +247,13 @@ class Tracer {
     }
   }
 
-  // Leaves out the parameters that are tied to another layer, which makes their gradient.
+  // Leaves out the parameters that are tied to another layer, which makes their gradient. They are
+  // the layer's first ones, or those of its exit.
   void CountGradients() {
     int64_t tied = options_.tied;
-    for (int v = 0; v < count_; ++v) {
+    const auto exit = static_cast<int>(FirstExitOperator(layer_));
+    for (int i = 0; i < count_; ++i) {
+      const int v = (exit + i) % count_;
       const int64_t all = WeightBytes(op(v), spec_).count() / spec_.ElementBytes();
       const int64_t left_out = std::min(all, tied);
       tied -= left_out;
