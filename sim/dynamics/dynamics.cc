@@ -22,15 +22,20 @@ int64_t TimesUntil(int64_t step, int64_t first, int64_t interval) {
   return step < first ? 0 : (step - first) / interval + 1;
 }
 
+// The layers that are blocks.
+std::vector<int> BlocksOf(const Workload& workload) {
+  std::vector<int> blocks;
+  for (int layer = 0; layer < workload.layer_count(); ++layer) {
+    if (workload.layer(layer).role == LayerRole::kBlock) blocks.push_back(layer);
+  }
+  return blocks;
+}
+
 // The states of a network at one step after another.
 class Unfolding {
  public:
   Unfolding(const Dynamics& dynamics, const Workload& workload, Random random)
-      : dynamics_(dynamics), workload_(workload), random_(random) {
-    for (int layer = 0; layer < workload.layer_count(); ++layer) {
-      if (workload.layer(layer).role == LayerRole::kBlock) blocks_.push_back(layer);
-    }
-  }
+      : dynamics_(dynamics), workload_(workload), random_(random), blocks_(BlocksOf(workload)) {}
 
   // Steps at which something may change.
   std::set<int64_t> Steps(int64_t end) const {
@@ -159,18 +164,12 @@ class Unfolding {
 
   void Exit(int64_t step, std::vector<LayerState>& states, std::vector<std::string>& reasons) {
     const EarlyExit& exit = *dynamics_.early_exit;
-    const auto is_before_exit = [&](size_t block) {
-      const int after = static_cast<int>(block) - exit.first_block;
-      return after >= 0 && after % exit.every == 0;
-    };
-    int exits = 0;
-    for (size_t block = 1; block < blocks_.size(); ++block) {
-      if (!is_before_exit(block)) continue;
-      ++exits;
-      states[blocks_[block - 1]].exit_head = exit.head;
-    }
+    const std::vector<int> with_exit = LayersWithExit(exit, workload_);
+    for (const int layer : with_exit) states[layer].exit_head = exit.head;
     const bool has_heads = exit.head != ExitHead::kNone;
-    if (has_heads) reasons.push_back(fmt::format("{} exits with {} heads", exits, Name(exit.head)));
+    if (has_heads) {
+      reasons.push_back(fmt::format("{} exits with {} heads", with_exit.size(), Name(exit.head)));
+    }
     if (step < exit.first_step) return;
     const int64_t passed = std::min(step, exit.end_step) - exit.first_step;
     const int64_t length = exit.end_step - exit.first_step;
@@ -179,9 +178,13 @@ class Unfolding {
     const double share = exit.share * grown;
     if (share == 0) return;
     double survivors = 1;
-    for (size_t block = 0; block < blocks_.size(); ++block) {
-      if (is_before_exit(block)) survivors *= 1 - share;
-      states[blocks_[block]].token_share *= survivors;
+    size_t passed_exits = 0;
+    for (const int layer : blocks_) {
+      if (passed_exits < with_exit.size() && layer > with_exit[passed_exits]) {
+        survivors *= 1 - share;
+        ++passed_exits;
+      }
+      states[layer].token_share *= survivors;
     }
     for (int layer = blocks_.back() + 1; layer < workload_.layer_count(); ++layer) {
       states[layer].token_share *= survivors;
@@ -223,12 +226,22 @@ class Unfolding {
   const Dynamics& dynamics_;
   const Workload& workload_;
   const Random random_;
-  std::vector<int> blocks_;                  // their layers
+  const std::vector<int> blocks_;            // their layers
   std::vector<std::vector<double>> shares_;  // of experts, by block
   int64_t drawn_ = 0;                        // how often these were drawn
 };
 
 }  // namespace
+
+std::vector<int> LayersWithExit(const EarlyExit& exit, const Workload& workload) {
+  const std::vector<int> blocks = BlocksOf(workload);
+  std::vector<int> layers;
+  for (size_t block = static_cast<size_t>(exit.first_block); block < blocks.size();
+       block += static_cast<size_t>(exit.every)) {
+    layers.push_back(blocks[block - 1]);
+  }
+  return layers;
+}
 
 std::vector<NetworkChange> ChangesOf(const Dynamics& dynamics, const Workload& workload,
                                      int64_t steps, Random random) {

@@ -47,6 +47,9 @@ struct EarlyExit {
   ExitHead head = ExitHead::kNone;  // of every exit, from the first step on
 };
 
+// Returns the layers of the workload behind which the exits are, ascending.
+std::vector<int> LayersWithExit(const EarlyExit& exit, const Workload& workload);
+
 struct MixtureOfDepths {
   double capacity = 1;
   int every = 1;

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "sim/workload/early_exit.h"
+#include "sim/workload/layer_state.h"
 #include "sim/workload/tied_layers.h"
 
 namespace stagecraft {
@@ -20,7 +22,7 @@ constexpr double kLargestCapacity = 1e9;
 class DynamicsReader {
  public:
   DynamicsReader(const Workload& workload, const std::string& file)
-      : file_(file), shares_frozen_(HomeOfTied(workload) == 0) {
+      : workload_(workload), file_(file), shares_frozen_(HomeOfTied(workload) == 0) {
     for (const int kind : workload.layers) {
       const LayerKind& layer = workload.kinds[kind];
       if (layer.role != LayerRole::kBlock) continue;
@@ -159,7 +161,16 @@ class DynamicsReader {
     if (proto.head() != EarlyExitProto::HEAD_UNSPECIFIED) {
       exit.head = static_cast<ExitHead>(static_cast<int>(proto.head()) - 1);
     }
+    CheckExits(exit);
     return exit;
+  }
+
+  // Throws InputError if the network cannot have these exits.
+  void CheckExits(const EarlyExit& exit) const {
+    std::vector<LayerState> states(workload_.layers.size());
+    for (const int layer : LayersWithExit(exit, workload_)) states[layer].exit_head = exit.head;
+    Workload with_exits = workload_;
+    ApplyLayerStates(file_ + ": early_exit.head", states, with_exits);
   }
 
   MixtureOfDepths Read(const MixtureOfDepthsProto& proto) const {
@@ -183,6 +194,7 @@ class DynamicsReader {
     return attention;
   }
 
+  const Workload& workload_;
   const std::string& file_;
   const bool shares_frozen_;  // whether the embedding shares its weights
   int blocks_ = 0;

@@ -85,6 +85,7 @@ class Tracer {
         options_(options),
         gradients_(GradientsOf(layer)),
         count_(static_cast<int>(layer.operators.size())),
+        exit_(static_cast<int>(FirstExitOperator(layer))),
         recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
     CountGradients();
@@ -147,10 +148,12 @@ class Tracer {
     return SavedBytes(kept, op(v), spec_);
   }
 
+  // Whether what an operator keeps for its weights may have 8 bits.
+  bool KeepsIn8Bits(int v) const {
+    return spec_.keeps_8_bits && layer_.role == LayerRole::kBlock && v < exit_;
+  }
   bool IsKeptIn8Bits(const SavedTensor& tensor, int v) const {
-    const bool is_of_exit = static_cast<size_t>(v) >= FirstExitOperator(layer_);
-    if (!spec_.keeps_8_bits || layer_.role != LayerRole::kBlock || is_of_exit) return false;
-    return IsInput(tensor, op(v)) &&
+    return KeepsIn8Bits(v) && IsInput(tensor, op(v)) &&
            (tensor.only_for_weights || op(v).part == BlockPart::kActivation);
   }
 
@@ -158,29 +161,6 @@ class Tracer {
   bool CopiesOutput(const Operator& op) const {
     return framework_.copies_attention_output && spec_.micro_batch > 1 &&
            op.kind == OperatorKind::kAttention && spec_.attention == AttentionBackend::kFlash;
-  }
-
-  // Returns the features of the matrices that one GEMM merges, which stand for a GEMM each where
-  // layers are written with a matrix for queries, keys and values, and with two for a gated
-  // activation.
-  std::vector<int64_t> Matrices(int v) const {
-    for (const Operator& other : layer_.operators) {
-      const int64_t query = int64_t{other.heads} * other.head_size;
-      const int64_t key = int64_t{other.kv_heads} * other.head_size;
-      const bool is_attention = other.kind == OperatorKind::kAttention;
-      if (is_attention && op(v).name == "qkv" && op(v).out_features == query + 2 * key) {
-        return {query, key, key};
-      }
-    }
-    for (const size_t reader : layer_.operators.consumers(v)) {
-      const Operator& gate = layer_.operators[reader];
-      const bool is_gate =
-          gate.kind == OperatorKind::kElementwise && gate.in_features == 2 * gate.out_features;
-      if (is_gate && op(v).out_features == gate.in_features) {
-        return {gate.out_features, gate.out_features};
-      }
-    }
-    return {op(v).out_features};
   }
 
   // Whether the backward reads the output of a GEMM: not if it is only added to what the layer
@@ -199,7 +179,7 @@ class Tracer {
     for (int v = 0; RepeatsOperators(layer_, spec_) && v < count_; ++v) {
       const bool is_fused = spec_.attention == AttentionBackend::kFlash;
       if (IsProduct(op(v))) {
-        for (const int64_t features : Matrices(v)) {
+        for (const int64_t features : MergedMatrices(layer_, v)) {
           if (gemms++ % 2 == 1 || (framework_.compiles && !IsRead(v))) continue;
           kept += OutputBytes(op(v), spec_).count() * features / op(v).out_features;
         }
@@ -235,8 +215,7 @@ class Tracer {
     }
     if (IsProduct(op(v))) {
       Bytes kept = ProductGradientBytes(op(v), spec_);
-      const bool is_of_exit = static_cast<size_t>(v) >= FirstExitOperator(layer_);
-      if (spec_.keeps_8_bits && layer_.role == LayerRole::kBlock && !is_of_exit) {
+      if (KeepsIn8Bits(v)) {
         kept = Bytes(KeptIn8Bits(kept.count() / spec_.ElementBytes()));
       }
       node.kept_gradient = recorder_.NewTensor(kept, TensorRole::kActivation);
@@ -251,9 +230,8 @@ class Tracer {
   // the layer's first ones, or those of its exit.
   void CountGradients() {
     int64_t tied = options_.tied;
-    const auto exit = static_cast<int>(FirstExitOperator(layer_));
     for (int i = 0; i < count_; ++i) {
-      const int v = (exit + i) % count_;
+      const int v = (exit_ + i) % count_;
       const int64_t all = WeightBytes(op(v), spec_).count() / spec_.ElementBytes();
       const int64_t left_out = std::min(all, tied);
       tied -= left_out;
@@ -488,6 +466,7 @@ class Tracer {
   const TraceOptions options_;
   const std::vector<OperatorGradients> gradients_;  // by vertex
   const int count_;
+  const int exit_;  // the first operator of the layer's exit
   const bool recomputes_all_;
   Recorder recorder_;
   std::vector<Node> nodes_;
