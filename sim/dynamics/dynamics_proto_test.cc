@@ -54,8 +54,6 @@ TEST(DynamicsProtoTest, ImpossibleFilesAreOneSentenceEach) {
             "d.yaml: experts: got a network without experts, want one that has some");
   EXPECT_EQ(ErrorIn("early_exit: {first_block: 2, every: 2, share: 1, interval: 1}"),
             "d.yaml: early_exit.share: got 1, want above 0 and below 1");
-  EXPECT_EQ(ErrorIn("early_exit: {first_block: 2, every: 2, share: 0.5, interval: 1, head: 7}"),
-            "d.yaml: early_exit.head: got 7, want NONE, OWN or TIED");
   EXPECT_EQ(
       ErrorIn("freezing: {interval: 5, blocks_each: 1, most_blocks: 2, caches_outputs: true}"),
       "d.yaml: freezing.caches_outputs: got it for a network whose embedding shares weights "

@@ -120,8 +120,6 @@ TEST(LayerStateProtoTest, ErrorsNameTheKeyTheValueAndWhatIsWanted) {
       {"states: [{layers: head, weight_density: 0.5}]",
        "state.yaml: states[0].weight_density: got it for layers of net without matrices of blocks, "
        "want layers that have some"},
-      {"states: [{exit_head: 7}]",
-       "state.yaml: states[0].exit_head: got 7, want NONE, OWN or TIED"},
       {"states: [{detached: true, trained: true}]",
        "state.yaml: states[0].detached: got it for trained layers, want it without trained: true"},
       {"states: [{adapter_rank: 65537}]",
