@@ -2,11 +2,13 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "sim/analysis/breakdown.h"
 #include "sim/engine/sim_executor.h"
 #include "sim/engine/sparse_products.h"
 #include "sim/lowering/lowering.h"
+#include "sim/memory/expanded_matrices.h"
 #include "sim/plan/short_step.h"
 
 namespace stagecraft {
@@ -21,6 +23,22 @@ Evaluator::Evaluator(const Workload& workload, const Cluster& cluster, const Cos
       lowering_(workload, cluster),
       work_(workload, cluster) {}
 
+namespace {
+
+// Adds the matrices that sparse products expand, which are known as soon as there is a schedule.
+// Without the memory for them nothing else is known of a plan.
+void CountExpanded(const Schedule& schedule, Evaluation& evaluation) {
+  std::vector<StageMemory> memory = evaluation.memory;
+  if (!AddExpandedMatrices(schedule, memory)) return;
+  evaluation.SetMemory(std::move(memory));
+  if (evaluation.fits) return;
+  Evaluation without_time;
+  without_time.SetMemory(std::move(evaluation.memory));
+  evaluation = std::move(without_time);
+}
+
+}  // namespace
+
 Evaluation Evaluator::Evaluate(const Plan& plan) {
   Evaluation evaluation;
   evaluation.SetMemory(memory_.Estimate(plan));
@@ -34,7 +52,9 @@ Evaluation Evaluator::Evaluate(const Plan& plan) {
     step.evaluation = std::move(evaluation);
     SimulateTime(workload_, cluster_, model_, options_, lowering_, step);
     evaluation = std::move(step.evaluation);
+    CountExpanded(step.schedule, evaluation);
   }
+  if (!evaluation.fits) return evaluation;
   work_.Count(plan, evaluation);
   return evaluation;
 }
@@ -57,6 +77,7 @@ bool Evaluator::TimeShort(const Plan& plan, Evaluation& evaluation) {
   evaluation.SetTime(
       ProfileStep(schedule, repeated->timeline, executor.costs(), ends, repeated->repetition));
   if (ends == StepEnds::kTogether) evaluation.unshared_time = executor.unshared_makespan();
+  CountExpanded(schedule, evaluation);
   return true;
 }
 

@@ -181,6 +181,30 @@ TEST_F(CommandSimulateTest, FrozenLayersOfAFileAndOfTheFlagAddUp) {
       << Text(both);
 }
 
+// The head trains the table of the embedding, and two of three exits share it, too.
+TEST_F(CommandSimulateTest, DetachedLayersAndExitsAreNamed) {
+  const std::string file = Write("exits.yaml",
+                                 "states:\n"
+                                 "  - {layers: 0-11, trained: false}\n"
+                                 "  - {layers: embedding, detached: true}\n"
+                                 "  - {layers: '12,16', exit_head: TIED}\n"
+                                 "  - {layers: '20', exit_head: OWN}\n");
+  const Args states = {"--global-batch", "16", "--layer-state", file};
+  const std::string text = Text(states);
+  for (const char* line :
+       {"          12 of 26 layers frozen, ",
+        "          shared weights of 1 frozen layer trained where other layers use them\n",
+        "          exits with heads behind 3 layers, 2 of them tied to the last\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+  Args json = states;
+  json.push_back("--json");
+  const auto counts = nlohmann::json::parse(Text(json)).at("plan").at("layer_states");
+  EXPECT_EQ(counts.at("detached"), 1);
+  EXPECT_EQ(counts.at("exits"), 3);
+  EXPECT_EQ(counts.at("tied_exits"), 2);
+}
+
 // Everything but attention's arithmetic is the same.
 TEST_F(CommandSimulateTest, AnOlderAttentionIsSlower) {
   const auto arguments = [](const char* cluster, const char* attention) {

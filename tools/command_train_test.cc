@@ -78,6 +78,48 @@ TEST(CommandTrainTest, ChangesHaveTheirPlansAndCosts) {
   EXPECT_EQ(report["inputs"][0]["path"], Pruning());
 }
 
+// The table of a GPT is its head, too: it is trained on while the first blocks are frozen.
+TEST(CommandTrainTest, BlocksFreezeInFrontOfATiedHead) {
+  const std::string file =
+      Written("freeze.yaml",
+              "freezing: {first_step: 500, interval: 500, blocks_each: 8, most_blocks: 8}\n");
+  const nlohmann::json report = Train({"--dynamics", file});
+  ASSERT_EQ(report["states"].size(), 2u);
+  EXPECT_EQ(report["states"][1]["change"],
+            "8 of 16 blocks are frozen (their shared weights train behind them)");
+  EXPECT_LT(report["states"][1]["step_time_ns"], report["states"][0]["step_time_ns"]);
+  const std::string cached = Written("cached.yaml",
+                                     "freezing: {interval: 500, blocks_each: 8, most_blocks: 8, "
+                                     "caches_outputs: true}\n");
+  EXPECT_EQ(ErrorWith({"--dynamics", cached}),
+            cached +
+                ": freezing.caches_outputs: got it for a network whose embedding shares weights "
+                "with trained layers, which change what frozen blocks hand on, want it left out");
+}
+
+// The heads of exits take their time, from the first step on.
+TEST(CommandTrainTest, HeadsOfExitsTakeTheirTime) {
+  const auto steps = [&](const std::string& head) {
+    const std::string file = Written(
+        head + ".yaml",
+        "early_exit: {first_block: 4, every: 4, share: 0.3, first_step: 400, end_step: 400, "
+        "interval: 1, head: " +
+            head + "}\n");
+    const nlohmann::json report = Train({"--dynamics", file});
+    std::vector<int64_t> times;
+    for (const auto& state : report["states"]) times.push_back(state["step_time_ns"]);
+    return times;
+  };
+  const std::vector<int64_t> none = steps("NONE"), own = steps("OWN"), tied = steps("TIED");
+  ASSERT_EQ(none.size(), 2u);
+  ASSERT_EQ(own.size(), 2u);
+  ASSERT_EQ(tied.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_GT(own[i], none[i]) << i;
+    EXPECT_GT(tied[i], none[i]) << i;
+  }
+}
+
 TEST(CommandTrainTest, BalancersStandBesideEachOther) {
   const nlohmann::json report = Train({"--dynamics", Pruning(), "--compare-balancers"});
   const auto& rows = report["balancers"]["rows"];

@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "costmodel/divide.h"
 #include "costmodel/op.h"
 #include "sim/cluster/message_fabrics.h"
 #include "sim/engine/sim_executor.h"
@@ -11,6 +12,7 @@
 #include "sim/memory/model_states.h"
 #include "sim/schedule/schedule.h"
 #include "sim/shard/shard.h"
+#include "sim/workload/tied_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -26,15 +28,20 @@ std::vector<int> StageOfLayer(const Plan& plan, int layers) {
   return stage_of;
 }
 
-// What a rank hands on of a layer: gradients are zero between steps.
+// What a rank hands on of a layer, less what is tied if the receiver has it: gradients are zero
+// between steps.
 Bytes MovedStates(const Plan& plan, const Workload& workload, int stage, int layer,
-                  const FrameworkMemory& framework) {
+                  bool receiver_has_tied, const FrameworkMemory& framework) {
   const Stage& own = plan.stages[stage];
   const LayerKind& kind = workload.layer(layer);
-  const ModelStates states =
-      ShareOut(ShardParameters(kind, own.tensor_parallel, own.expert_parallel),
-               ShardTrained(kind, own.tensor_parallel, own.expert_parallel),
-               SharingOf(plan, workload, stage, framework));
+  ParameterCount all = ShardParameters(kind, own.tensor_parallel, own.expert_parallel);
+  ParameterCount trained = ShardTrained(kind, own.tensor_parallel, own.expert_parallel);
+  if (receiver_has_tied) {
+    const int64_t tied = DivideUp(kind.tied_parameters, own.tensor_parallel);
+    all.dense -= tied;
+    if (kind.TrainsTied()) trained.dense -= tied;
+  }
+  const ModelStates states = ShareOut(all, trained, SharingOf(plan, workload, stage, framework));
   return states.weights + states.optimizer + states.host +
          ShardIndices(kind, own.tensor_parallel, own.expert_parallel);
 }
@@ -81,6 +88,16 @@ StateMove MoveStates(const Plan& before, const Plan& after, const Workload& work
                      const SimulationOptions& options) {
   const std::vector<int> from = StageOfLayer(before, workload.layer_count());
   const std::vector<int> to = StageOfLayer(after, workload.layer_count());
+  const std::vector<int> tied = TiedLayers(workload);
+  // Whether the devices of a stage hold the tensor that a layer shares with others, with the same
+  // states, before anything moves.
+  const auto has_tied = [&](const Stage& target, int layer) {
+    if (workload.layer(layer).tied_parameters == 0) return false;
+    return std::any_of(tied.begin(), tied.end(), [&](int other) {
+      return other != layer && before.stages[from[other]].replicas == target.replicas &&
+             TrainsTied(workload, other) == TrainsTied(workload, layer);
+    });
+  };
   StateMove move;
   MoveLowering lowering(cluster);
   std::map<int, Bytes> arriving;  // by device
@@ -88,7 +105,8 @@ StateMove MoveStates(const Plan& before, const Plan& after, const Workload& work
     const Stage& source = before.stages[from[layer]];
     const Stage& target = after.stages[to[layer]];
     if (source.replicas == target.replicas) continue;
-    const Bytes bytes = MovedStates(before, workload, from[layer], layer, options.framework);
+    const Bytes bytes = MovedStates(before, workload, from[layer], layer, has_tied(target, layer),
+                                    options.framework);
     std::vector<MessageEnds> messages;
     for (size_t replica = 0; replica < source.replicas.size(); ++replica) {
       for (size_t i = 0; i < source.replicas[replica].size(); ++i) {

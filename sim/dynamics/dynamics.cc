@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "sim/dynamics/expert_load.h"
+#include "sim/workload/tied_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -21,15 +22,20 @@ int64_t TimesUntil(int64_t step, int64_t first, int64_t interval) {
   return step < first ? 0 : (step - first) / interval + 1;
 }
 
+// The layers that are blocks.
+std::vector<int> BlocksOf(const Workload& workload) {
+  std::vector<int> blocks;
+  for (int layer = 0; layer < workload.layer_count(); ++layer) {
+    if (workload.layer(layer).role == LayerRole::kBlock) blocks.push_back(layer);
+  }
+  return blocks;
+}
+
 // The states of a network at one step after another.
 class Unfolding {
  public:
   Unfolding(const Dynamics& dynamics, const Workload& workload, Random random)
-      : dynamics_(dynamics), workload_(workload), random_(random) {
-    for (int layer = 0; layer < workload.layer_count(); ++layer) {
-      if (workload.layer(layer).role == LayerRole::kBlock) blocks_.push_back(layer);
-    }
-  }
+      : dynamics_(dynamics), workload_(workload), random_(random), blocks_(BlocksOf(workload)) {}
 
   // Steps at which something may change.
   std::set<int64_t> Steps(int64_t end) const {
@@ -108,9 +114,23 @@ class Unfolding {
     const int end = blocks_[static_cast<size_t>(frozen)];
     for (int layer = 0; layer < end; ++layer) {
       states[layer].is_trained = false;
-      states[layer].is_cached = freezing.caches_outputs;
     }
-    reasons.push_back(fmt::format("{} of {} blocks are frozen", frozen, blocks_.size()));
+    const bool detaches = Detach(end, states);
+    for (int layer = 0; layer < end; ++layer) {
+      states[layer].is_cached = freezing.caches_outputs && !detaches;
+    }
+    reasons.push_back(fmt::format("{} of {} blocks are frozen{}", frozen, blocks_.size(),
+                                  detaches ? " (their shared weights train behind them)" : ""));
+  }
+
+  // Lets layers before `end` share the weights of trained ones behind it. Returns whether any do.
+  bool Detach(int end, std::vector<LayerState>& states) const {
+    const std::vector<int> tied = TiedLayers(workload_);
+    if (tied.empty() || tied.front() >= end || tied.back() < end) return false;
+    for (const int layer : tied) {
+      if (layer < end) states[layer].is_detached = true;
+    }
+    return true;
   }
 
   void Route(int64_t step, std::vector<LayerState>& states, std::vector<std::string>& reasons) {
@@ -144,6 +164,12 @@ class Unfolding {
 
   void Exit(int64_t step, std::vector<LayerState>& states, std::vector<std::string>& reasons) {
     const EarlyExit& exit = *dynamics_.early_exit;
+    const std::vector<int> with_exit = LayersWithExit(exit, workload_);
+    for (const int layer : with_exit) states[layer].exit_head = exit.head;
+    const bool has_heads = exit.head != ExitHead::kNone;
+    if (has_heads) {
+      reasons.push_back(fmt::format("{} exits with {} heads", with_exit.size(), Name(exit.head)));
+    }
     if (step < exit.first_step) return;
     const int64_t passed = std::min(step, exit.end_step) - exit.first_step;
     const int64_t length = exit.end_step - exit.first_step;
@@ -152,15 +178,19 @@ class Unfolding {
     const double share = exit.share * grown;
     if (share == 0) return;
     double survivors = 1;
-    for (size_t block = 0; block < blocks_.size(); ++block) {
-      const int after = static_cast<int>(block) - exit.first_block;
-      if (after >= 0 && after % exit.every == 0) survivors *= 1 - share;
-      states[blocks_[block]].token_share *= survivors;
+    size_t passed_exits = 0;
+    for (const int layer : blocks_) {
+      if (passed_exits < with_exit.size() && layer > with_exit[passed_exits]) {
+        survivors *= 1 - share;
+        ++passed_exits;
+      }
+      states[layer].token_share *= survivors;
     }
     for (int layer = blocks_.back() + 1; layer < workload_.layer_count(); ++layer) {
       states[layer].token_share *= survivors;
     }
-    reasons.push_back(fmt::format("{:.0f} % of the tokens reach the last block", 100 * survivors));
+    reasons.push_back(fmt::format("{:.0f} % of the tokens reach the last block{}", 100 * survivors,
+                                  has_heads ? "" : ", exits without heads"));
   }
 
   void ChooseTokens(std::vector<LayerState>& states, std::vector<std::string>& reasons) {
@@ -196,12 +226,22 @@ class Unfolding {
   const Dynamics& dynamics_;
   const Workload& workload_;
   const Random random_;
-  std::vector<int> blocks_;                  // their layers
+  const std::vector<int> blocks_;            // their layers
   std::vector<std::vector<double>> shares_;  // of experts, by block
   int64_t drawn_ = 0;                        // how often these were drawn
 };
 
 }  // namespace
+
+std::vector<int> LayersWithExit(const EarlyExit& exit, const Workload& workload) {
+  const std::vector<int> blocks = BlocksOf(workload);
+  std::vector<int> layers;
+  for (size_t block = static_cast<size_t>(exit.first_block); block < blocks.size();
+       block += static_cast<size_t>(exit.every)) {
+    layers.push_back(blocks[block - 1]);
+  }
+  return layers;
+}
 
 std::vector<NetworkChange> ChangesOf(const Dynamics& dynamics, const Workload& workload,
                                      int64_t steps, Random random) {

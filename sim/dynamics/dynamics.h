@@ -8,6 +8,7 @@
 
 #include "costmodel/random.h"
 #include "sim/dynamics/pruning.h"
+#include "sim/workload/early_exit.h"
 #include "sim/workload/layer_state.h"
 #include "sim/workload/workload.h"
 
@@ -26,7 +27,7 @@ struct Freezing {
   int64_t interval = 1;
   int blocks_each = 1;
   int most_blocks = 1;
-  bool caches_outputs = false;
+  bool caches_outputs = false;  // nothing is cached while the embedding is detached
 };
 
 struct ExpertDrift {
@@ -43,7 +44,11 @@ struct EarlyExit {
   int64_t first_step = 0;
   int64_t end_step = 0;
   int64_t interval = 1;
+  ExitHead head = ExitHead::kNone;  // of every exit, from the first step on
 };
+
+// Returns the layers of the workload behind which the exits are, ascending.
+std::vector<int> LayersWithExit(const EarlyExit& exit, const Workload& workload);
 
 struct MixtureOfDepths {
   double capacity = 1;

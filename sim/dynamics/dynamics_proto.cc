@@ -5,8 +5,12 @@
 #include <cmath>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
+#include "sim/workload/early_exit.h"
+#include "sim/workload/layer_state.h"
+#include "sim/workload/tied_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -17,7 +21,8 @@ constexpr double kLargestCapacity = 1e9;
 
 class DynamicsReader {
  public:
-  DynamicsReader(const Workload& workload, const std::string& file) : file_(file) {
+  DynamicsReader(const Workload& workload, const std::string& file)
+      : workload_(workload), file_(file), shares_frozen_(HomeOfTied(workload) == 0) {
     for (const int kind : workload.layers) {
       const LayerKind& layer = workload.kinds[kind];
       if (layer.role != LayerRole::kBlock) continue;
@@ -117,6 +122,11 @@ class DynamicsReader {
     freezing.blocks_each = Blocks("freezing.blocks_each", proto.blocks_each(), blocks_ - 1);
     freezing.most_blocks = Blocks("freezing.most_blocks", proto.most_blocks(), blocks_ - 1);
     freezing.caches_outputs = proto.caches_outputs();
+    if (freezing.caches_outputs && shares_frozen_) {
+      Refuse(
+          "freezing.caches_outputs: got it for a network whose embedding shares weights with "
+          "trained layers, which change what frozen blocks hand on, want it left out");
+    }
     return freezing;
   }
 
@@ -145,7 +155,22 @@ class DynamicsReader {
     exit.first_step = AtLeast("early_exit.first_step", proto.first_step(), 0);
     exit.end_step = AtLeast("early_exit.end_step", proto.end_step(), exit.first_step);
     exit.interval = AtLeast("early_exit.interval", proto.interval(), 1);
+    if (!EarlyExitProto::Head_IsValid(proto.head())) {
+      Fail("early_exit.head", static_cast<int>(proto.head()), "NONE, OWN or TIED");
+    }
+    if (proto.head() != EarlyExitProto::HEAD_UNSPECIFIED) {
+      exit.head = static_cast<ExitHead>(static_cast<int>(proto.head()) - 1);
+    }
+    CheckExits(exit);
     return exit;
+  }
+
+  // Throws InputError if the network cannot have these exits.
+  void CheckExits(const EarlyExit& exit) const {
+    std::vector<LayerState> states(workload_.layers.size());
+    for (const int layer : LayersWithExit(exit, workload_)) states[layer].exit_head = exit.head;
+    Workload with_exits = workload_;
+    ApplyLayerStates(file_ + ": early_exit.head", states, with_exits);
   }
 
   MixtureOfDepths Read(const MixtureOfDepthsProto& proto) const {
@@ -169,7 +194,9 @@ class DynamicsReader {
     return attention;
   }
 
+  const Workload& workload_;
   const std::string& file_;
+  const bool shares_frozen_;  // whether the embedding shares its weights
   int blocks_ = 0;
   bool has_experts_ = false, has_attention_ = false;
 };

@@ -52,17 +52,40 @@ TEST(DynamicsTest, BlocksOfUnlikeWidthsLoseUnlikeShares) {
   EXPECT_GT(most, 2 * least);
 }
 
+// An embedding, 32 blocks and a head that share no weights.
+Workload Llama() { return LoadWorkload("llama2-7b", AttentionBackend::kFlash); }
+
 TEST(DynamicsTest, BlocksFreezeFromTheFirstOn) {
   Dynamics dynamics;
   dynamics.freezing = Freezing{100, 50, 6, 15, true};
-  const std::vector<NetworkChange> changes = ChangesOf(dynamics, Gpt(), 1000, Random(1));
+  const std::vector<NetworkChange> changes = ChangesOf(dynamics, Llama(), 1000, Random(1));
   EXPECT_EQ(StepsOf(changes), (std::vector<int64_t>{100, 150, 200}));
   for (const auto& [change, frozen] : {std::pair(0, 6), {1, 12}, {2, 15}}) {
-    for (int layer = 0; layer < 26; ++layer) {
+    for (int layer = 0; layer < 34; ++layer) {
       EXPECT_EQ(changes[change].states[layer].is_trained, layer > frozen) << layer;
       EXPECT_EQ(changes[change].states[layer].is_cached, layer <= frozen) << layer;
     }
   }
+  EXPECT_EQ(changes[0].reason, "6 of 32 blocks are frozen");
+}
+
+// The head trains the table of the embedding on, so that what frozen blocks hand on changes.
+TEST(DynamicsTest, ATableThatIsTheHeadIsDetachedWhileBlocksFreeze) {
+  Dynamics dynamics;
+  dynamics.freezing = Freezing{100, 50, 6, 15, true};
+  const std::vector<NetworkChange> changes = ChangesOf(dynamics, Gpt(), 120, Random(1));
+  ASSERT_EQ(StepsOf(changes), std::vector<int64_t>{100});
+  for (int layer = 0; layer < 26; ++layer) {
+    EXPECT_EQ(changes[0].states[layer].is_trained, layer > 6) << layer;
+    EXPECT_EQ(changes[0].states[layer].is_detached, layer == 0) << layer;
+    EXPECT_FALSE(changes[0].states[layer].is_cached) << layer;
+  }
+  EXPECT_EQ(changes[0].reason,
+            "6 of 24 blocks are frozen (their shared weights train behind them)");
+  Workload net = Gpt();
+  ApplyLayerStates("test", changes[0].states, net);
+  EXPECT_EQ(net.TrainedParameters(),
+            18 * net.layer(7).Parameters() + 2 * 1024 + int64_t{1024} * net.vocabulary);
 }
 
 // Exits after blocks 6, 12 and 18; the share grows to 0.5 in two equal steps.
@@ -80,6 +103,25 @@ TEST(DynamicsTest, TokensThatExitAreGoneForTheRest) {
   EXPECT_DOUBLE_EQ(share(24), 0.125);
   EXPECT_DOUBLE_EQ(share(25), 0.125);  // the head
   EXPECT_DOUBLE_EQ(changes[0].states[24].token_share, 0.75 * 0.75 * 0.75);
+}
+
+// Exits behind blocks 6, 12 and 18 have heads from the first step on, before any token leaves.
+TEST(DynamicsTest, HeadsOfExitsAreThereFromTheBeginning) {
+  Dynamics dynamics;
+  dynamics.early_exit = EarlyExit{6, 6, 0.5, 100, 200, 100, ExitHead::kTied};
+  const std::vector<NetworkChange> changes = ChangesOf(dynamics, Gpt(), 1000, Random(1));
+  ASSERT_EQ(StepsOf(changes), (std::vector<int64_t>{0, 200}));
+  for (const NetworkChange& change : changes) {
+    for (int layer = 0; layer < 26; ++layer) {
+      const bool has_exit = layer == 6 || layer == 12 || layer == 18;
+      EXPECT_EQ(change.states[layer].exit_head, has_exit ? ExitHead::kTied : ExitHead::kNone);
+    }
+  }
+  EXPECT_EQ(changes[0].reason, "3 exits with tied heads");
+  EXPECT_EQ(changes[1].reason, "3 exits with tied heads, 12 % of the tokens reach the last block");
+  dynamics.early_exit->head = ExitHead::kNone;
+  EXPECT_EQ(ChangesOf(dynamics, Gpt(), 1000, Random(1)).back().reason,
+            "12 % of the tokens reach the last block, exits without heads");
 }
 
 TEST(DynamicsTest, EverySecondBlockTakesItsShareFromTheBeginning) {

@@ -10,6 +10,7 @@
 #include "costmodel/csv_records.h"
 #include "costmodel/text.h"
 #include "sim/dynamics/dynamics_proto.h"
+#include "sim/workload/early_exit.h"
 
 namespace stagecraft {
 namespace {
@@ -24,11 +25,14 @@ enum Column {
   kStorage,
   kAttentionDensity,
   kExpertRows,
+  kDetached,
+  kExitHead,
   kColumns
 };
 constexpr std::array<std::string_view, kColumns> kNames = {
-    "step",           "layer",   "trained",           "cached",     "token_share",
-    "weight_density", "storage", "attention_density", "expert_rows"};
+    "step",        "layer",          "trained",  "cached",
+    "token_share", "weight_density", "storage",  "attention_density",
+    "expert_rows", "detached",       "exit_head"};
 
 class StateTable {
  public:
@@ -72,7 +76,8 @@ class StateTable {
                                        fmt::format("{}",
                                                    "step, layer, trained, cached, "
                                                    "token_share, weight_density, storage, "
-                                                   "attention_density or expert_rows")));
+                                                   "attention_density, expert_rows, "
+                                                   "detached or exit_head")));
         }
         int& column = column_[static_cast<size_t>(found - kNames.begin())];
         if (column >= 0) {
@@ -119,7 +124,8 @@ class StateTable {
   }
   LayerState State() const {
     LayerState state;
-    state.is_trained = IsYes(kTrained, true);
+    state.is_detached = IsYes(kDetached, false);
+    state.is_trained = IsYes(kTrained, true) && !state.is_detached;
     state.is_cached = IsYes(kCached, false);
     state.token_share = Share(kTokenShare);
     state.weight_density = Share(kWeightDensity);
@@ -129,6 +135,11 @@ class StateTable {
       Fail(kStorage, "csr or masked");
     }
     if (storage == "csr") state.storage = WeightStorage::kCsr;
+    const std::string_view head = Text(kExitHead);
+    for (const ExitHead kind : {ExitHead::kNone, ExitHead::kOwn, ExitHead::kTied}) {
+      if (head == Name(kind)) state.exit_head = kind;
+    }
+    if (!head.empty() && head != Name(state.exit_head)) Fail(kExitHead, "none, own or tied");
     std::string_view rows = Text(kExpertRows);
     while (!rows.empty()) {
       const size_t end = std::min(rows.find(' '), rows.size());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "costmodel/cost_model.h"
@@ -73,6 +74,18 @@ TEST(SparseProductsTest, WhatWasDecidedIsCounted) {
   builder.AddOp(Op::Gemm(DType::kBf16, 8, 8, 8));
   EXPECT_EQ(CountSparseProducts(WithFasterProducts(builder.Build(), cluster, EntryModel())),
             (SparseProducts{.from_entries = 2, .expanded = 1}));
+}
+
+// Nothing is priced, and the schedule that is handed in is handed back.
+TEST(SparseProductsTest, WithoutSparseProductsNothingIsCopied) {
+  const Cluster cluster("one", {{MakeNode(MakeDevice("fast", 1e14), 1), 1}});
+  Schedule::Builder builder;
+  builder.AddRank({.device = 0});
+  builder.AddOp(Op::Gemm(DType::kBf16, 8, 8, 8));
+  Schedule schedule = builder.Build();
+  const Op* const ops = schedule.distinct_ops().data();
+  const Schedule same = WithFasterProducts(std::move(schedule), cluster, EntryModel());
+  EXPECT_EQ(same.distinct_ops().data(), ops);
 }
 
 // Together they take 2 x 20 us from the entries, and 5 + 50 us expanded.

@@ -101,7 +101,7 @@ class StageUpdates {
 void AddTiedUpdate(LoweringContext& context, const LoweredPasses& passes, const TiedStages& tied,
                    size_t update) {
   for (size_t i = 0; i < context.folding().instances.size(); ++i) {
-    const std::vector<size_t> members = TiedWorkers(tied, static_cast<int>(i), passes);
+    const std::vector<size_t> members = TiedWorkers(tied.trained, static_cast<int>(i), passes);
     std::vector<TaskId> after;
     for (const size_t w : members) {
       after.push_back(passes.Last(w, CompletingPass(passes.workers()[w], update)));
@@ -126,7 +126,8 @@ void AddAsynchronousUpdates(LoweringContext& context, const LoweredPasses& passe
   }
   for (size_t update = 0; update < most; ++update) {
     for (StageUpdates& stage : stages) stage.Add(update);
-    if (tied && update < std::min(stages[tied->first].count(), stages[tied->last].count())) {
+    const auto updates = [&](int stage) { return update < stages[stage].count(); };
+    if (tied && std::all_of(tied->stages.begin(), tied->stages.end(), updates)) {
       AddTiedUpdate(context, passes, *tied, update);
     }
   }

@@ -15,11 +15,10 @@ std::vector<int> DataDevices(const Plan& plan, int stage, int tensor) {
   return devices;
 }
 
-std::vector<int> TiedDevices(const Plan& plan, const TiedStages& tied,
+std::vector<int> TiedDevices(const Plan& plan, std::span<const int> stages,
                              const PipelineInstance& instance, int rank) {
   std::vector<int> devices;
-  for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    if (!tied.Hold(stage)) continue;
+  for (const int stage : stages) {
     for (const int r : instance.replicas[stage]) {
       const std::vector<int>& replica = plan.stages[stage].replicas[r];
       devices.push_back(replica[static_cast<size_t>(rank) % replica.size()]);

@@ -2,12 +2,12 @@
 // gradients of tied embeddings.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "sim/cluster/message_fabrics.h"
 #include "sim/lowering/fold.h"
 #include "sim/plan/plan.h"
-#include "sim/plan/tied_stages.h"
 
 namespace stagecraft {
 
@@ -21,9 +21,9 @@ std::vector<MessageEnds> FindMessages(const Plan& plan, int from_stage, int from
 // that holds copies of this stage's parameters.
 std::vector<int> DataDevices(const Plan& plan, int stage, int tensor);
 
-// Returns the devices of a pipeline that add up the gradients of an embedding and a head that are
-// one tensor: in each replica of the two stages the device with index `rank`, which wraps around.
-std::vector<int> TiedDevices(const Plan& plan, const TiedStages& tied,
+// Returns the devices of a pipeline that exchange what concerns a tensor of several stages: in each
+// replica of each of these the device with index `rank`, which wraps around.
+std::vector<int> TiedDevices(const Plan& plan, std::span<const int> stages,
                              const PipelineInstance& instance, int rank);
 
 // Returns the devices of a pipeline that exchange what concerns a split vocabulary: those with

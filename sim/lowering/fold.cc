@@ -170,7 +170,7 @@ class Folder {
         }
       }
     }
-    for (int rank = 0; tied_ && rank < RanksOf(tied_->first); ++rank) {
+    for (int rank = 0; tied_ && rank < RanksOf(tied_->stages.front()); ++rank) {
       Append(TiedGroup(pipeline, rank), signature);
     }
     for (int rank = 0; plan_.SplitsVocabulary() && rank < RanksOf(0); ++rank) {
@@ -279,7 +279,7 @@ class Folder {
   }
 
   Fabric TiedGroup(const PipelineInstance& instance, int rank) {
-    const std::vector<int> devices = TiedDevices(plan_, *tied_, instance, rank);
+    const std::vector<int> devices = TiedDevices(plan_, tied_->stages, instance, rank);
     if (devices.size() != 2) return cluster_.DescribeGroup(devices);
     // A large cluster has few classes of pairs, so most pairs have been described before.
     const auto [entry, is_new] = pairs_.try_emplace(cluster_.PairClass(devices[0], devices[1]));
@@ -289,12 +289,13 @@ class Folder {
 
   bool TiedGroupsAreAlike() {
     if (!tied_) return true;
-    const Stage& first = plan_.stages[tied_->first];
-    const Stage& last = plan_.stages[tied_->last];
+    const Stage& first = plan_.stages[tied_->stages.front()];
     const auto ranks = static_cast<int>(first.replicas[0].size());
-    // If the replicas of one stage have fewer devices than those of the other, each of these
-    // devices takes part in several groups.
-    if (ranks != static_cast<int>(last.replicas[0].size())) return false;
+    // If the replicas of one stage have fewer devices than those of another, each of these devices
+    // takes part in several groups.
+    for (const int stage : tied_->stages) {
+      if (ranks != static_cast<int>(plan_.stages[stage].replicas[0].size())) return false;
+    }
     const auto are_alike = [&](const PipelineInstance& instance) {
       return AreAlike(ranks, [&](int rank) { return TiedGroup(instance, rank); });
     };

@@ -1,7 +1,9 @@
-// Adds up the gradients of an embedding and a head on different stages that are one tensor.
+// Keeps the copies of a tensor that several stages hold alike: an embedding, a head, heads of
+// exits.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -12,13 +14,19 @@
 
 namespace stagecraft {
 
-// Returns the workers of an instance that hold the tensor.
-std::vector<size_t> TiedWorkers(const TiedStages& tied, int instance, const LoweredPasses& passes);
+// Returns the workers of an instance that belong to one of the stages, ascending.
+std::vector<size_t> TiedWorkers(std::span<const int> stages, int instance,
+                                const LoweredPasses& passes);
 
-// Adds their reduction and returns its tasks, one for each rank of the first of `workers`, which
-// TiedWorkers() returned.
+// Adds the reduction of the gradients that the trained stages make and returns its tasks, one for
+// each rank of the first of `workers`, which TiedWorkers() returned for them.
 std::vector<TaskId> AddTiedReduction(LoweringContext& context, const LoweredPasses& passes,
                                      const TiedStages& tied, std::span<const size_t> workers,
                                      std::span<const TaskId> after);
+
+// Sends to the stages that only hold copies what the last of the trained ones has updated; each of
+// its ranks sends one of `shares` equal parts.
+void AddTiedBroadcast(LoweringContext& context, const LoweredPasses& passes, const TiedStages& tied,
+                      int instance, int64_t shares, std::span<const TaskId> after);
 
 }  // namespace stagecraft

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "costmodel/divide.h"
 #include "sim/lowering/data_collectives.h"
 #include "sim/lowering/data_groups.h"
 #include "sim/lowering/sharded_lowering.h"
 #include "sim/lowering/tied_lowering.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/host_offload.h"
+#include "sim/plan/tied_stages.h"
 #include "sim/shard/optimizer_op.h"
 
 namespace stagecraft {
@@ -36,7 +38,10 @@ class UpdateLowering {
         chunks_(ChunksInOrder(context.plan)),
         workers_(map_.stages()),
         own_reductions_(map_.stages()),
-        updates_(map_.stages()) {
+        updates_(map_.stages()),
+        updates_of_worker_(passes.workers().size()),
+        gathers_(map_.stages()),
+        tied_(FindTiedStages(context.plan, context.workload)) {
     for (int stage = 0; stage < map_.stages(); ++stage) {
       const std::vector<int> peers = map_.Peers(stage);
       leaders_.push_back(peers[0]);
@@ -68,6 +73,7 @@ class UpdateLowering {
     AddTiedReductions();
     if (!plan_.post_validation) AddGradNorm();
     for (int stage = 0; stage < map_.stages(); ++stage) AddOptimizer(stage);
+    if (tied_ && !tied_->copies.empty()) AddTiedCopies();
   }
 
  private:
@@ -89,6 +95,23 @@ class UpdateLowering {
     return tag;
   }
 
+  // The parameters of a bucket that the last step has changed: with those that a stage gets from
+  // the one that trains them.
+  ParameterCount ChangedOf(int stage, const Bucket& bucket) const {
+    ParameterCount changed = bucket.trained;
+    if (!tied_) return changed;
+    const auto& copies = tied_->copies;
+    if (std::find(copies.begin(), copies.end(), stage) == copies.end()) return changed;
+    for (int layer = bucket.layers.first; layer < bucket.layers.first + bucket.layers.count;
+         ++layer) {
+      const LayerKind& kind = context_.workload.layer(layer);
+      if (layer > 0 && kind.tied_parameters == 0) continue;
+      changed.dense += DivideUp(tied_->parameters, plan_.stages[stage].tensor_parallel);
+      break;  // layers of a stage hold the tensor once
+    }
+    return changed;
+  }
+
   // Gathers sharded parameters at the start of the step, bucket by bucket, each before the part of
   // the first forward that needs it.
   void AddEarlyGathers(int stage) {
@@ -99,8 +122,9 @@ class UpdateLowering {
           const Bucket& bucket = buckets[buckets.size() - 1 - part];
           const Tag tag =
               MakeTag(group.rank, stage, Phase::kParamGather, chunk, static_cast<int>(part));
-          if (bucket.trained.Total() == 0) continue;  // unchanged since they were gathered last
-          const TaskId gather = DataCollectives(context_, group).Gather(bucket.trained, tag, {});
+          const ParameterCount changed = ChangedOf(stage, bucket);
+          if (changed.Total() == 0) continue;  // unchanged since they were gathered last
+          const TaskId gather = DataCollectives(context_, group).Gather(changed, tag, {});
           for (const size_t w : passes_.WorkersOf(stage)) {
             const Pass& first = passes_.workers()[w].first_forward[chunk];
             context_.builder.AddDependency(gather,
@@ -152,21 +176,36 @@ class UpdateLowering {
     }
   }
 
-  // Reduces the gradients of tied embeddings, after the reductions of the replicas.
+  // Reduces the gradients of a tensor of several stages, after the reductions of the replicas.
   void AddTiedReductions() {
-    const std::optional<TiedStages> tied = FindTiedStages(plan_, context_.workload);
-    if (!tied) return;
+    if (!tied_ || tied_->trained.size() < 2) return;
     const auto workers = passes_.workers();
     for (size_t i = 0; i < context_.folding().instances.size(); ++i) {
-      const std::vector<size_t> members = TiedWorkers(*tied, static_cast<int>(i), passes_);
+      const std::vector<size_t> members = TiedWorkers(tied_->trained, static_cast<int>(i), passes_);
       std::vector<TaskId> after;
       for (const size_t w : members) after.push_back(passes_.Last(w, workers[w].order.back()));
-      for (const TaskId reduction : AddTiedReduction(context_, passes_, *tied, members, after)) {
+      for (const TaskId reduction : AddTiedReduction(context_, passes_, *tied_, members, after)) {
         for (const size_t w : members) {
           own_reductions_[leaders_[workers[w].stage]].push_back(reduction);
         }
         reductions_.push_back(reduction);
       }
+    }
+  }
+
+  // Stages whose use of a tensor takes no gradient get it from one that updates it. What no gather
+  // has made whole is sent in the shares of the ranks.
+  void AddTiedCopies() {
+    const int root = tied_->trained.back();
+    const std::vector<TaskId>& gathers = gathers_[leaders_[root]];
+    const bool is_whole = plan_.zero == 0 || !gathers.empty();
+    const int64_t shares = is_whole ? 1 : groups_[root].front().dense.shards();
+    for (size_t i = 0; i < context_.folding().instances.size(); ++i) {
+      std::vector<TaskId> after = gathers;
+      for (const size_t w : TiedWorkers({&root, 1}, static_cast<int>(i), passes_)) {
+        after.insert(after.end(), updates_of_worker_[w].begin(), updates_of_worker_[w].end());
+      }
+      AddTiedBroadcast(context_, passes_, *tied_, static_cast<int>(i), shares, after);
     }
   }
 
@@ -212,6 +251,7 @@ class UpdateLowering {
         const Tag tag = MakeTag(worker.ranks[i], stage, Phase::kOptimizer);
         for (const OpSequenceId update : own) {
           updates.push_back(context_.builder.Add({&worker.compute[i], 1}, after, update, tag));
+          updates_of_worker_[w].push_back(updates.back());
         }
       }
     }
@@ -222,9 +262,9 @@ class UpdateLowering {
       const Tag tag = MakeTag(group.rank, stage, Phase::kParamGather);
       DataCollectives collectives(context_, group);
       if (plan_.framework.parameter_exchange == ParameterExchange::kBroadcasts) {
-        collectives.Broadcast(parameters, tag, updates);
+        gathers_[peers[0]].push_back(collectives.Broadcast(parameters, tag, updates));
       } else {
-        collectives.Gather(parameters, tag, updates);
+        gathers_[peers[0]].push_back(collectives.Gather(parameters, tag, updates));
       }
     }
   }
@@ -241,6 +281,9 @@ class UpdateLowering {
   std::vector<TaskId> reductions_;              // the norm waits for them
   std::vector<std::vector<TaskId>> own_reductions_;  // by the first stage that holds the same
   std::vector<std::vector<TaskId>> updates_;         // by the first stage that holds the same
+  std::vector<std::vector<TaskId>> updates_of_worker_;
+  std::vector<std::vector<TaskId>> gathers_;  // of what was updated, as `updates_`
+  const std::optional<TiedStages> tied_;
 };
 
 }  // namespace

@@ -128,8 +128,8 @@ void HeldStates::Set(const LayerRange& chunk, std::span<const HeldParameters> pa
     const LayerKind& kind = workload_.layer(chunk.first + l);
     ChunkLayer& layer = layers[l];
     if (!wraps_ || kind.role == LayerRole::kBlock) {
-      SetOwn(kind, parameters[l], TiedPartOf(plan_, workload_, stage_, chunk, chunk.first + l),
-             layer);
+      SetOwn(kind, parameters[l],
+             TrainedTiedPartOf(plan_, workload_, stage_, chunk, chunk.first + l), layer);
       continue;
     }
     layer.gathers_again = false;

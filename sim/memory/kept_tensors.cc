@@ -1,6 +1,7 @@
 #include "sim/memory/kept_tensors.h"
 
 #include "sim/memory/tensor_sizes.h"
+#include "sim/workload/early_exit.h"
 
 namespace stagecraft {
 namespace {
@@ -56,9 +57,13 @@ Bytes KeptTensors::SavedSize(const SavedTensor& tensor, int v) const {
   return SavedBytes(kept, op(v), spec_);
 }
 
+bool KeptTensors::KeepsIn8Bits(int v) const {
+  return spec_.keeps_8_bits && layer_.role == LayerRole::kBlock &&
+         v < static_cast<int>(FirstExitOperator(layer_));
+}
+
 bool KeptTensors::IsKeptIn8Bits(const SavedTensor& tensor, int v) const {
-  if (!spec_.keeps_8_bits || layer_.role != LayerRole::kBlock) return false;
-  return IsInput(tensor, op(v)) &&
+  return KeepsIn8Bits(v) && IsInput(tensor, op(v)) &&
          (tensor.only_for_weights || op(v).part == BlockPart::kActivation);
 }
 
@@ -86,7 +91,7 @@ std::vector<KeptTensor> KeptTensors::Of(int v, const OperatorGradients& gradient
 
 Bytes KeptTensors::WaitingGradient(int v) const {
   const Bytes whole = ProductGradientBytes(op(v), spec_);
-  if (!spec_.keeps_8_bits || layer_.role != LayerRole::kBlock) return whole;
+  if (!KeepsIn8Bits(v)) return whole;
   return Bytes(KeptIn8Bits(whole.count() / spec_.ElementBytes()));
 }
 

@@ -53,6 +53,8 @@ class KeptTensors {
  private:
   const Operator& op(int v) const { return layer_.operators[v]; }
   Bytes SavedSize(const SavedTensor& tensor, int v) const;
+  // Whether what an operator keeps for its weights may have 8 bits.
+  bool KeepsIn8Bits(int v) const;
   bool IsKeptIn8Bits(const SavedTensor& tensor, int v) const;
   bool CopiesOutput(int v) const;
   Bytes GemmOutputs(int v, int64_t& gemms) const;

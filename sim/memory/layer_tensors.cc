@@ -6,6 +6,7 @@
 #include "sim/memory/caching_allocator.h"
 #include "sim/memory/kept_tensors.h"
 #include "sim/memory/tensor_sizes.h"
+#include "sim/workload/early_exit.h"
 #include "sim/workload/layer_gradients.h"
 
 namespace stagecraft {
@@ -84,6 +85,7 @@ class Tracer {
         options_(options),
         gradients_(GradientsOf(layer)),
         count_(static_cast<int>(layer.operators.size())),
+        exit_(static_cast<int>(FirstExitOperator(layer))),
         recomputes_all_(RecomputesWhole(layer, spec) || RepeatsOperators(layer, spec)),
         kept_(layer, spec, framework, options.has_narrow_weights) {
     for (int v = 0; v < count_; ++v) AddOperator(v);
@@ -162,10 +164,12 @@ class Tracer {
     if (tensor.use == Use::kScoreMask) node.score_mask = id;
   }
 
-  // Leaves out the parameters that are tied to another layer, which makes their gradient.
+  // Leaves out the parameters that are tied to another layer, which makes their gradient. They are
+  // the layer's first ones, or those of its exit.
   void CountGradients() {
     int64_t tied = options_.tied;
-    for (int v = 0; v < count_; ++v) {
+    for (int i = 0; i < count_; ++i) {
+      const int v = (exit_ + i) % count_;
       const int64_t all = WeightBytes(op(v), spec_).count() / spec_.ElementBytes();
       const int64_t left_out = std::min(all, tied);
       tied -= left_out;
@@ -395,6 +399,7 @@ class Tracer {
   const TraceOptions options_;
   const std::vector<OperatorGradients> gradients_;  // by vertex
   const int count_;
+  const int exit_;  // the first operator of the layer's exit
   const bool recomputes_all_;
   const KeptTensors kept_;
   Recorder recorder_;

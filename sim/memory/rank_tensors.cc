@@ -35,7 +35,9 @@ std::vector<int64_t> GroupsOf(const Plan& plan, const Workload& workload, int st
     groups.push_back(sharing.expert_holders);
   }
   const std::optional<TiedStages> tied = FindTiedStages(plan, workload);
-  if (!plan.forward_only && tied && tied->Hold(stage)) groups.push_back(2);
+  if (!plan.forward_only && tied && tied->Hold(stage)) {
+    groups.push_back(static_cast<int64_t>(tied->stages.size()));
+  }
   if (framework.has_global_groups) {
     groups.push_back(plan.device_count());
     groups.push_back(s.tensor_parallel * stages);
@@ -142,7 +144,7 @@ TraceOptions RankTensorsMaker::Options(const StageParts& parts, const LayerRange
                        .gradient_bytes = parts.held.OperatorGradientBytes(),
                        .has_narrow_weights = parts.plan.offload.optimizer};
   if (options.gradient_bytes == 0) return options;
-  const TiedPart tied = TiedPartOf(parts.plan, workload_, parts.number, range, layer);
+  const TiedPart tied = TrainedTiedPartOf(parts.plan, workload_, parts.number, range, layer);
   options.tied = std::max(tied.after, tied.elsewhere);
   return options;
 }

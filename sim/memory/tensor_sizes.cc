@@ -95,4 +95,25 @@ Bytes WeightBytes(const Operator& op, const ShardSpec& spec) {
   return Bytes(OperatorParameters(op, spec.tensor, spec.expert) * spec.ElementBytes());
 }
 
+std::vector<int64_t> MergedMatrices(const LayerKind& layer, size_t v) {
+  const Operator& gemm = layer.operators[v];
+  for (const Operator& other : layer.operators) {
+    const int64_t query = int64_t{other.heads} * other.head_size;
+    const int64_t key = int64_t{other.kv_heads} * other.head_size;
+    const bool is_attention = other.kind == OperatorKind::kAttention;
+    if (is_attention && gemm.name == "qkv" && gemm.out_features == query + 2 * key) {
+      return {query, key, key};
+    }
+  }
+  for (const size_t reader : layer.operators.consumers(v)) {
+    const Operator& gate = layer.operators[reader];
+    const bool is_gate =
+        gate.kind == OperatorKind::kElementwise && gate.in_features == 2 * gate.out_features;
+    if (is_gate && gemm.out_features == gate.in_features) {
+      return {gate.out_features, gate.out_features};
+    }
+  }
+  return {gemm.out_features};
+}
+
 }  // namespace stagecraft

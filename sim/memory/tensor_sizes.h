@@ -1,6 +1,10 @@
 // These are the sizes of the tensors of an operator on one rank.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include "costmodel/units.h"
 #include "sim/shard/shard.h"
 #include "sim/workload/workload.h"
@@ -42,5 +46,10 @@ Bytes BackwardScratch(const Operator& op, const ShardSpec& spec);
 
 // Returns the bytes of the operator's weights in the working precision.
 Bytes WeightBytes(const Operator& op, const ShardSpec& spec);
+
+// Returns the features of the matrices that one GEMM of a layer merges, which stand for a GEMM each
+// where layers are written with a matrix for queries, keys and values, and with two for a gated
+// activation. `v` is the GEMM's vertex.
+std::vector<int64_t> MergedMatrices(const LayerKind& layer, size_t v);
 
 }  // namespace stagecraft

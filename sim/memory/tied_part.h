@@ -8,8 +8,9 @@
 
 namespace stagecraft {
 
-// Layers that are tied to the first one hold the beginning of its table. On one rank that is one
-// tensor with one gradient, however many layers of the stage read it. Counts parameters of a rank.
+// Layers that are tied to a home (HomeOfTied()) hold the beginning of its tensor. On one rank that
+// is one tensor with one gradient, however many layers of the stage read it. Counts parameters of a
+// rank.
 struct TiedPart {
   // These are held by a later layer of the same chunk, whose backward runs first and makes their
   // gradient.
@@ -28,5 +29,8 @@ int64_t TiedParameters(const Workload& workload, int layer, int tensor_parallel)
 // `layer` is one of `range`, which is a chunk of the stage. A split vocabulary ties no layers.
 TiedPart TiedPartOf(const Plan& plan, const Workload& workload, int stage, const LayerRange& range,
                     int layer);
+// The same of the gradient, which layers whose use of the tensor takes none do not make.
+TiedPart TrainedTiedPartOf(const Plan& plan, const Workload& workload, int stage,
+                           const LayerRange& range, int layer);
 
 }  // namespace stagecraft

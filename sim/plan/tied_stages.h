@@ -1,8 +1,10 @@
-// TiedStages: two stages that hold an embedding and a head that are one tensor.
+// TiedStages: stages that hold layers whose weights are one tensor.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "sim/plan/plan.h"
 #include "sim/workload/workload.h"
@@ -10,14 +12,18 @@
 namespace stagecraft {
 
 struct TiedStages {
-  int first = 0;  // with the embedding
-  int last = 0;   // with the head
+  std::vector<int> stages;   // all that hold it, ascending; two or more
+  std::vector<int> trained;  // those of them whose backwards make gradients of it; one or more
+  std::vector<int> copies;   // the others, which the last one of `trained` sends what it updates
   int64_t parameters = 0;
 
-  bool Hold(int stage) const { return stage == first || stage == last; }
+  bool Hold(int stage) const {
+    return std::find(stages.begin(), stages.end(), stage) != stages.end();
+  }
 };
 
-// No value if there are none, if they are frozen, or if the two stages hold the same anyway.
+// Considers an embedding, the head that it is tied to, and the heads of exits. No value if they are
+// not tied, if they are frozen, or if one stage, or stages that hold the same, hold all of them.
 std::optional<TiedStages> FindTiedStages(const Plan& plan, const Workload& workload);
 
 }  // namespace stagecraft

@@ -8,6 +8,7 @@
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
 #include "sim/shard/operator_steps.h"
+#include "sim/workload/early_exit.h"
 #include "sim/workload/layer_gradients.h"
 #include "sim/workload/layer_state.h"
 
@@ -137,15 +138,18 @@ ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer) 
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   ShardSpec spec = given;
   if (layer.role == LayerRole::kHead) spec.precision = WorkingType(spec.precision);
+  ShardSpec of_exit = given;
+  of_exit.precision = WorkingType(given.precision);
+  const size_t exit = FirstExitOperator(layer);
   LayerSteps steps;
-  if (!layer.is_cached) {
-    ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
+  for (size_t v = 0; v < layer.operators.size() && !layer.is_cached; ++v) {
+    AppendForward(layer.operators[v], v < exit ? spec : of_exit, steps.forward);
   }
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps.backward);
   AppendRepeatedParts(layer, spec, steps.backward);
   const std::vector<OperatorGradients> gradients = GradientsOf(layer);
   for (size_t v = layer.operators.size(); v-- > 0;) {
-    AppendBackward(layer.operators[v], gradients[v], spec, steps.backward);
+    AppendBackward(layer.operators[v], gradients[v], v < exit ? spec : of_exit, steps.backward);
   }
   return steps;
 }

@@ -9,6 +9,7 @@
 #include "costmodel/divide.h"
 #include "sim/cluster/slowest_group.h"
 #include "sim/shard/vocabulary_shard.h"
+#include "sim/workload/tied_layers.h"
 #include "sim/workload/vocabulary_layers.h"
 
 namespace stagecraft {
@@ -219,23 +220,27 @@ std::vector<ParameterCount> TrainedKindParameters(const Plan& plan, const Worklo
 namespace {
 
 // Sums the parameters of the layers of a stage by chunk; `of_kind` are those of a layer by its
-// kind, and is_counted(kind) says whether its tied ones are among them.
+// kind, and is_counted(layer) says whether its tied ones are among them.
 template <typename IsCounted>
 std::vector<ParameterCount> SumParameters(const Plan& plan, const Workload& workload, int stage,
                                           std::vector<ParameterCount> of_kind,
                                           IsCounted is_counted) {
   const Stage& s = plan.stages[stage];
   std::vector<ParameterCount> parameters;
-  const bool holds_embedding = std::any_of(s.chunks.begin(), s.chunks.end(),
-                                           [](const LayerRange& c) { return c.first == 0; });
-  // On one rank, all that is tied to the embedding is one tensor. Tied layers hold its beginning.
-  int64_t held = holds_embedding ? std::numeric_limits<int64_t>::max() : 0;
+  const int home = HomeOfTied(workload);
+  const bool holds_home =
+      home >= 0 && std::any_of(s.chunks.begin(), s.chunks.end(), [&](const LayerRange& c) {
+        return home >= c.first && home < c.first + c.count;
+      });
+  // On one rank, all that is tied is one tensor. Tied layers hold the beginning of that of the
+  // home.
+  int64_t held = holds_home && is_counted(home) ? std::numeric_limits<int64_t>::max() : 0;
   for (const LayerRange& range : s.chunks) {
     ParameterCount sum;
     for (int l = range.first; l < range.first + range.count; ++l) {
       const LayerKind& kind = workload.layer(l);
       sum += of_kind[workload.layers[l]];
-      if (plan.SplitsVocabulary() || !is_counted(kind)) continue;
+      if (plan.SplitsVocabulary() || kind.tied_parameters == 0 || !is_counted(l)) continue;
       const int64_t tied = DivideUp(kind.tied_parameters, s.tensor_parallel);
       sum.dense -= std::min(tied, held);
       held = std::max(tied, held);
@@ -258,13 +263,13 @@ std::vector<ParameterCount> SumParameters(const Plan& plan, const Workload& work
 
 std::vector<ParameterCount> ChunkParameters(const Plan& plan, const Workload& workload, int stage) {
   return SumParameters(plan, workload, stage, KindParameters(plan, workload, stage),
-                       [](const LayerKind&) { return true; });
+                       [](int) { return true; });
 }
 
 std::vector<ParameterCount> TrainedChunkParameters(const Plan& plan, const Workload& workload,
                                                    int stage) {
   return SumParameters(plan, workload, stage, TrainedKindParameters(plan, workload, stage),
-                       [](const LayerKind& kind) { return kind.TrainsTied(); });
+                       [&](int layer) { return TrainsTied(workload, layer); });
 }
 
 Bytes StageIndices(const Plan& plan, const Workload& workload, int stage) {

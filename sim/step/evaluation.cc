@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "sim/engine/sparse_products.h"
 #include "sim/lowering/lowering.h"
+#include "sim/memory/expanded_matrices.h"
 #include "sim/step/plan_pass_orders.h"
 #include "sim/step/work_counter.h"
 
@@ -60,7 +62,10 @@ SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Clu
   LoweringMemory memory(workload, cluster);
   SimulateTime(workload, cluster, model, options, memory, step);
   WorkCounter(workload, cluster).Count(step.plan, step.evaluation);
-  step.evaluation.SetMemory(EstimateMemory(step.plan, workload, cluster, options.framework));
+  std::vector<StageMemory> by_stage =
+      EstimateMemory(step.plan, workload, cluster, options.framework);
+  AddExpandedMatrices(step.schedule, by_stage);
+  step.evaluation.SetMemory(std::move(by_stage));
   return step;
 }
 

@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "sim/workload/layer_changes.h"
+#include "sim/workload/tied_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -27,7 +28,7 @@ auto KeyOf(const Variant& variant) {
   const LayerState& state = variant.state;
   return std::tuple(variant.is_frozen, variant.returns_gradient, state.is_cached, state.token_share,
                     state.weight_density, state.attention_density, state.expert_rows,
-                    state.adapter_rank, variant.arriving, variant.leaving);
+                    state.adapter_rank, state.exit_head, variant.arriving, variant.leaving);
 }
 using Key = decltype(KeyOf(Variant()));
 
@@ -41,19 +42,44 @@ std::string Tell(int layer, const Workload& workload) {
 
 void CheckTrained(const std::string& key, const std::vector<Variant>& variants,
                   const Workload& workload) {
-  const auto is_whole = [](const Variant& variant) {
-    return !variant.is_frozen && variant.state.adapter_rank == 0;
-  };
   if (std::all_of(variants.begin(), variants.end(),
                   [](const Variant& variant) { return variant.is_frozen; })) {
     Fail(key, "all " + std::to_string(variants.size()) + " layers of " + workload.name +
                   ", want one or more that are trained");
   }
+}
+
+void CheckTied(const std::string& key, const std::vector<Variant>& variants,
+               const Workload& workload) {
+  const auto is_whole = [&](int layer) {
+    return !variants[layer].is_frozen && variants[layer].state.adapter_rank == 0;
+  };
+  const std::vector<int> tied = TiedLayers(workload);
+  const auto trained = std::find_if(tied.begin(), tied.end(), is_whole);
   for (int layer = 0; layer < workload.layer_count(); ++layer) {
-    const bool is_tied = workload.layer(layer).tied_parameters > 0;
-    if (!is_tied || is_whole(variants[layer]) == is_whole(variants[0])) continue;
-    Fail(key, "only one of layers " + Tell(0, workload) + " and " + Tell(layer, workload) + " of " +
-                  workload.name + ", want both or none: their weights are one tensor");
+    if (!variants[layer].state.is_detached) continue;
+    if (std::find(tied.begin(), tied.end(), layer) == tied.end()) {
+      Fail(key, "a detached layer " + Tell(layer, workload) +
+                    ", which shares no weights with others, want it frozen");
+    }
+    if (trained == tied.end()) {
+      Fail(key, "a detached layer " + Tell(layer, workload) +
+                    ", but no trained one that shares its weights, want it frozen");
+    }
+    if (variants[layer].returns_gradient) {
+      Fail(key, "a detached layer " + Tell(layer, workload) +
+                    " behind trained ones, want all layers before it frozen");
+    }
+  }
+  for (const int layer : tied) {
+    if (trained == tied.end() || is_whole(layer) || variants[layer].state.is_detached) continue;
+    const bool may_detach = variants[layer].is_frozen && !variants[layer].returns_gradient;
+    Fail(key,
+         "only one of layers " + Tell(std::min(layer, *trained), workload) + " and " +
+             Tell(std::max(layer, *trained), workload) + " of " + workload.name +
+             ", want both or none" +
+             (may_detach ? ", or a layer state with " + std::to_string(layer) + " detached" : "") +
+             ": their weights are one tensor");
   }
 }
 
@@ -64,6 +90,11 @@ void CheckCached(const std::string& key, const std::vector<Variant>& variants,
     if (!variants[layer].is_frozen) {
       Fail(key, "a cached output of layer " + Tell(layer, workload) +
                     ", which is trained, want it frozen, since it changes otherwise");
+    }
+    if (variants[layer].state.is_detached) {
+      Fail(key, "a cached output of layer " + Tell(layer, workload) +
+                    ", whose weights are trained where another layer uses them, want it computed, "
+                    "since it changes");
     }
     if (layer > 0 && !variants[layer - 1].state.is_cached) {
       Fail(key, "a cached output of layer " + Tell(layer, workload) + ", but none of layer " +
@@ -85,6 +116,43 @@ void CheckRows(const std::string& key, const std::vector<Variant>& variants,
     if (!is_passed || workload.layer(layer).role == LayerRole::kBlock) continue;
     Fail(key, "fewer rows for layer " + Tell(layer, workload) +
                   " than for layers behind it, want at least as many: rows pass blocks alone by");
+  }
+}
+
+void CheckExits(const std::string& key, const std::vector<Variant>& variants,
+                const Workload& workload) {
+  const int last = workload.layer_count() - 1;
+  int last_block = last;
+  while (last_block > 0 && workload.layer(last_block).role != LayerRole::kBlock) --last_block;
+  const LayerKind& head = workload.layer(last);
+  for (int layer = 0; layer <= last; ++layer) {
+    const LayerState& state = variants[layer].state;
+    if (state.exit_head == ExitHead::kNone) continue;
+    const LayerKind& kind = workload.layer(layer);
+    const auto refuse = [&](const std::string& what) {
+      Fail(key, std::string("an exit with ") +
+                    (state.exit_head == ExitHead::kOwn ? "an own" : "a tied") +
+                    " head behind layer " + Tell(layer, workload) + what);
+    };
+    if (!CanHeadExits(head)) {
+      refuse(" of " + workload.name +
+             ", want a network whose last layer is a head with a single loss");
+    }
+    if (kind.role != LayerRole::kBlock || layer >= last_block) {
+      refuse(", want it behind blocks before the last one");
+    }
+    if (HasExit(kind)) refuse(", which has an exit already, want no other");
+    if (!ReadsOutputOf(head, workload.layer(last - 1), kind)) {
+      refuse(", want it behind a layer that hands on what the head of " + workload.name + " reads");
+    }
+    if (state.adapter_rank > 0) refuse(", which has adapters, want one of the two");
+    if (state.is_cached) refuse(", whose output is cached, want its output computed");
+    const int home = HomeOfTied(workload);
+    const bool shares_other = home == 0 && head.tied_parameters == 0;
+    if (state.exit_head == ExitHead::kTied && (shares_other || kind.tied_parameters > 0)) {
+      refuse(", but the weights that layers of " + workload.name +
+             " share are not those of its head, want an own head");
+    }
   }
 }
 
@@ -110,7 +178,8 @@ std::vector<Variant> VariantsOf(std::span<const LayerState> states, const Worklo
   bool is_behind_trained = false;
   for (int layer = 0; layer < workload.layer_count(); ++layer) {
     Variant& variant = variants.emplace_back();
-    variant.is_frozen = workload.layer(layer).is_frozen || !states[layer].is_trained;
+    variant.is_frozen =
+        workload.layer(layer).is_frozen || !states[layer].is_trained || states[layer].is_detached;
     variant.state = Effective(states[layer], workload.layer(layer));
     if (variant.is_frozen) variant.state.adapter_rank = 0;
     variant.state.is_trained = !variant.is_frozen;
@@ -131,7 +200,8 @@ std::vector<Variant> VariantsOf(std::span<const LayerState> states, const Worklo
   return variants;
 }
 
-LayerKind Changed(LayerKind kind, const Variant& variant) {
+// `head` is the last layer of the network, in its state.
+LayerKind Changed(LayerKind kind, const Variant& variant, const LayerKind& head) {
   const LayerState& state = variant.state;
   kind.is_frozen = variant.is_frozen;
   kind.returns_gradient = variant.returns_gradient;
@@ -145,6 +215,9 @@ LayerKind Changed(LayerKind kind, const Variant& variant) {
     AddRouter(state.token_share, variant.arriving, kind);
   } else if (state.token_share < 1) {
     TakeRows(state.token_share, kind);
+  }
+  if (state.exit_head != ExitHead::kNone) {
+    AddExit(head, state.exit_head, variant.arriving, variant.leaving, kind);
   }
   return kind;
 }
@@ -162,6 +235,7 @@ std::string NameOf(const std::string& kind, const Variant& variant, std::set<std
   if (state.weight_density < 1) name += "_sparse";
   if (state.adapter_rank > 0) name += "_adapted";
   if (state.token_share < 1) name += "_on_some_rows";
+  if (state.exit_head != ExitHead::kNone) name += "_with_exit";
   std::string unique = name;
   for (int number = 2; !taken.insert(unique).second; ++number) {
     unique = name + "_" + std::to_string(number);
@@ -193,6 +267,8 @@ void ApplyLayerStates(const std::string& key, std::span<const LayerState> states
                             ", want none: it says nothing of its operators but their times");
   }
   CheckTrained(key, variants, workload);
+  CheckTied(key, variants, workload);
+  CheckExits(key, variants, workload);
   CheckCached(key, variants, workload);
   CheckRows(key, variants, workload);
   std::vector<std::set<Key>> of_kind(workload.kinds.size());
@@ -202,6 +278,8 @@ void ApplyLayerStates(const std::string& key, std::span<const LayerState> states
   std::set<std::string> taken;
   for (const LayerKind& kind : workload.kinds) taken.insert(kind.name);
   const std::vector<LayerKind> plain = workload.kinds;
+  LayerKind head = workload.layer(workload.layer_count() - 1);
+  head.is_frozen = variants.back().is_frozen;
   std::map<std::pair<int, Key>, int> known;
   for (int layer = 0; layer < workload.layer_count(); ++layer) {
     const int kind = workload.layers[layer];
@@ -211,7 +289,7 @@ void ApplyLayerStates(const std::string& key, std::span<const LayerState> states
       // The kind itself stands for the usual variant or, if it has none, for another one.
       const bool keeps_kind =
           variant == (of_kind[kind].contains(usual) ? usual : *of_kind[kind].begin());
-      LayerKind changed = Changed(plain[kind], variants[layer]);
+      LayerKind changed = Changed(plain[kind], variants[layer], head);
       if (keeps_kind) {
         workload.kinds[kind] = std::move(changed);
       } else {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/workload/early_exit.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -20,6 +21,9 @@ struct LayerState {
   // What the layer hands on is known from an earlier step and comes with the tokens, so that its
   // forward does not run. Only frozen layers at the beginning of the network can be cached.
   bool is_cached = false;
+  // The layer is frozen, but for weights that it shares with a trained layer: the gradient of these
+  // is that of the trained layer alone. Nothing before a detached layer is trained.
+  bool is_detached = false;
   // The share of the sample's rows that the layer computes. Attention then has this share of the
   // queries and of the keys. The other rows pass the layer by if some layer behind it computes
   // them, and else have left the network.
@@ -32,6 +36,9 @@ struct LayerState {
   // The rank of the low-rank matrices that are trained beside those of the block, which are frozen
   // with all the rest of the block (LoRA, Hu et al., 2021); 0: there are none.
   int adapter_rank = 0;
+  // The head of an exit behind the layer, through which go all rows that reach the layer. Blocks
+  // before the last one alone; it is frozen with the layer.
+  ExitHead exit_head = ExitHead::kNone;
   friend bool operator==(const LayerState&, const LayerState&) = default;
 };
 
@@ -42,9 +49,10 @@ inline constexpr int64_t kEntriesTogether = 4;
 // kind become kinds of their own where what they compute or hand on differs. `states` are by layer,
 // with numbers within their ranges; what a layer has nothing of (attention, experts, matrices) does
 // not change it. Throws InputError, which begins with `key`, if no layer would be trained, if
-// cached layers are trained or follow others, if the last layer would compute no rows, if the two
-// places of a tied tensor would differ, or if the workload is a profile, which does not say what
-// its operators compute.
+// cached layers are trained or follow others, if the last layer would compute no rows, if only some
+// of the layers that share a tensor would be trained and the others are not detached, if a layer
+// cannot have an exit, or if the workload is a profile, which does not say what its operators
+// compute.
 void ApplyLayerStates(const std::string& key, std::span<const LayerState> states,
                       Workload& workload);
 

@@ -82,6 +82,13 @@ class Reader {
     if (!LayerStateProto::Storage_IsValid(proto.storage())) {
       Fail(Key(i, "storage"), "got {}, want MASKED or CSR", static_cast<int>(proto.storage()));
     }
+    if (!LayerStateProto::ExitHead_IsValid(proto.exit_head())) {
+      Fail(Key(i, "exit_head"), "got {}, want NONE, OWN or TIED",
+           static_cast<int>(proto.exit_head()));
+    }
+    if (proto.detached() && proto.trained()) {
+      Fail(Key(i, "detached"), "got it for trained layers, want it without trained: true");
+    }
     Range(Key(i, "adapter_rank"), proto.adapter_rank(), kMostRank);
     for (const double rows : proto.expert_rows()) {
       if (!(rows >= 0 && rows <= kMostRows)) {
@@ -155,6 +162,14 @@ class Reader {
       state.expert_rows.assign(proto.expert_rows().begin(), proto.expert_rows().end());
     }
     if (proto.has_adapter_rank()) state.adapter_rank = proto.adapter_rank();
+    if (proto.has_trained() && proto.trained()) state.is_detached = false;
+    if (proto.has_detached()) {
+      state.is_detached = proto.detached();
+      if (proto.detached()) state.is_trained = false;
+    }
+    if (proto.exit_head() != LayerStateProto::EXIT_HEAD_UNSPECIFIED) {
+      state.exit_head = static_cast<ExitHead>(static_cast<int>(proto.exit_head()) - 1);
+    }
   }
 
   const LayerStatesProto& proto_;

@@ -58,6 +58,24 @@ states:
   EXPECT_EQ(states[5], LayerState());
 }
 
+TEST(LayerStateProtoTest, DetachedLayersAreNotTrainedAndExitsHaveHeads) {
+  const std::vector<LayerState> states = Read(R"(
+states:
+  - {layers: embedding, detached: true}
+  - {layers: 1-3, exit_head: tied}
+  - {layers: "2", exit_head: own}
+  - {layers: "3", exit_head: none}
+)");
+  EXPECT_TRUE(states[0].is_detached);
+  EXPECT_FALSE(states[0].is_trained);
+  EXPECT_EQ(states[1].exit_head, ExitHead::kTied);
+  EXPECT_EQ(states[2].exit_head, ExitHead::kOwn);
+  EXPECT_EQ(states[3].exit_head, ExitHead::kNone);
+  const LayerState again =
+      Read("states: [{layers: '0', detached: true}, {layers: '0', trained: true}]")[0];
+  EXPECT_EQ(again, LayerState());
+}
+
 TEST(LayerStateProtoTest, WithoutLayersAnEntryIsForAll) {
   for (const LayerState& state : Read("states: [{attention_density: 0.5}]")) {
     EXPECT_EQ(state.attention_density, 0.5);
@@ -102,6 +120,8 @@ TEST(LayerStateProtoTest, ErrorsNameTheKeyTheValueAndWhatIsWanted) {
       {"states: [{layers: head, weight_density: 0.5}]",
        "state.yaml: states[0].weight_density: got it for layers of net without matrices of blocks, "
        "want layers that have some"},
+      {"states: [{detached: true, trained: true}]",
+       "state.yaml: states[0].detached: got it for trained layers, want it without trained: true"},
       {"states: [{adapter_rank: 65537}]",
        "state.yaml: states[0].adapter_rank: got 65537, want 0 to 65536"},
       {"states: [{expert_rows: [1, 2]}]",

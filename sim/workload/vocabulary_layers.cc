@@ -103,6 +103,7 @@ std::string FindVocabularyError(const Workload& workload) {
   for (int l = 1; l < last; ++l) {
     for (const Operator& op : workload.layer(l).operators) {
       if (IsTokenTable(op)) return "looks up tokens in another layer, too";
+      if (op.kind == OperatorKind::kLoss) return "has exits with heads in other layers, too";
     }
   }
   return "";

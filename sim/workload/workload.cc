@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/workload/early_exit.h"
 #include "sim/workload/layer_gradients.h"
 
 namespace stagecraft {
@@ -107,8 +108,16 @@ int64_t Workload::TrainedParameters() const {
   std::vector<int64_t> of_kind;
   for (const LayerKind& kind : kinds) of_kind.push_back(kind.TrainedParameters());
   int64_t total = 0;
-  for (const int kind : layers) total += of_kind[kind];
-  return total;
+  // If the first layer is frozen, a tensor that it shares counts in those that train it. Heads of
+  // exits share that of the last layer, which counts it.
+  const bool is_first_frozen = !layers.empty() && layer(0).is_frozen;
+  int64_t tied = 0;
+  for (const int kind : layers) {
+    total += of_kind[kind];
+    if (!is_first_frozen || !kinds[kind].TrainsTied() || HasExit(kinds[kind])) continue;
+    tied = std::max(tied, kinds[kind].tied_parameters);
+  }
+  return total + tied;
 }
 
 FlopCount Workload::ForwardFlops(int index, int64_t sequence) const {

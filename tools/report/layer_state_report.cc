@@ -8,6 +8,10 @@
 #include <ostream>
 #include <utility>
 
+#include "costmodel/op.h"
+#include "sim/workload/early_exit.h"
+#include "sim/workload/tied_layers.h"
+
 namespace stagecraft {
 namespace {
 
@@ -29,13 +33,15 @@ struct Shares {
 };
 
 struct LayerCounts {
-  int frozen = 0, cached = 0, adapted = 0, routed = 0;
+  int frozen = 0, cached = 0, adapted = 0, routed = 0, exits = 0, tied_exits = 0;
   Shares rows, entries, scores;
 };
 
 void Count(const LayerKind& kind, LayerCounts& counts) {
   counts.frozen += kind.is_frozen ? 1 : 0;
   counts.cached += kind.is_cached ? 1 : 0;
+  counts.exits += HasExit(kind) ? 1 : 0;
+  counts.tied_exits += HasExit(kind) && kind.tied_parameters > 0 ? 1 : 0;
   double rows = 1, scores = 1, entries = 0, places = 0;
   bool is_adapted = false, is_routed = false;
   for (const Operator& op : kind.operators) {
@@ -78,6 +84,15 @@ void PrintLayerStates(const Workload& workload, std::ostream& out) {
                counts.adapted == 0 ? "" : fmt::format(", adapters trained in {}", counts.adapted),
                workload.TrainedParameters(), workload.Parameters());
   }
+  if (const int detached = DetachedLayers(workload); detached > 0) {
+    fmt::print(out,
+               "          shared weights of {} frozen {} trained where other layers use them\n",
+               detached, detached == 1 ? "layer" : "layers");
+  }
+  if (counts.exits > 0) {
+    fmt::print(out, "          exits with heads behind {} layers, {} of them tied to the last\n",
+               counts.exits, counts.tied_exits == 0 ? "none" : fmt::to_string(counts.tied_exits));
+  }
   if (counts.cached > 0) {
     fmt::print(out, "          outputs of {} layers cached\n", counts.cached);
   }
@@ -101,6 +116,9 @@ void PrintLayerStates(const Workload& workload, std::ostream& out) {
 nlohmann::ordered_json LayerStatesToJson(const Workload& workload) {
   const LayerCounts counts = CountLayers(workload);
   return {{"frozen", counts.frozen},
+          {"detached", DetachedLayers(workload)},
+          {"exits", counts.exits},
+          {"tied_exits", counts.tied_exits},
           {"cached", counts.cached},
           {"adapted", counts.adapted},
           {"routed", counts.routed},
