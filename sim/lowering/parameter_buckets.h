@@ -16,7 +16,8 @@ struct Bucket {
   LayerRange layers;          // empty for a share of a split vocabulary
   ParameterCount parameters;  // on one rank
   ParameterCount trained;     // those of them that are trained
-  // With ParameterGather::kTensors: the sizes of the dense tensors in these two.
+  // With ParameterGather::kTensors: the sizes of the dense tensors in these two, of `tensors` only
+  // those that are gathered; small ones stay on every rank.
   std::vector<int64_t> tensors, trained_tensors;
   bool has_forward = false;   // some layer's forward runs
   bool has_backward = false;  // some layer has one

@@ -25,8 +25,8 @@ const char* Name(BackwardPrefetch prefetch);  // "pre", "post"
 
 // ParameterGather says how ranks gather the parameters of a layer, and reduce its gradients, with
 // zero 3. kLayers: by one collective each, the gather running ahead of the layer that computes.
-// kTensors: by one for every tensor, one after another, once the layer before is done (DeepSpeed
-// before 0.6).
+// kTensors: by one for every tensor, one after another, once the layer before is done; each takes a
+// list of one tensor for every rank, which costs the host and copies (DeepSpeed before 0.6).
 enum class ParameterGather { kLayers, kTensors };
 const char* Name(ParameterGather gather);  // "layers", "tensors"
 
