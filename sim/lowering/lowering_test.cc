@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "sim/plan/layer_split.h"
+#include "sim/shard/optimizer_op.h"
 #include "sim/shard/shard.h"
 #include "sim/shard/stage_order.h"
 #include "sim/testing/lowering_testing.h"
@@ -184,6 +185,27 @@ TEST(LoweringTest, GradientsOfMicroBatchesAreAddedUp) {
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 6 * matrices);
   spec.adds_gradients_apart = true;
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 10 * matrices);
+}
+
+// Adam's operations read or write 20 numbers of 4 bytes for every parameter; its norm reads the
+// gradient, and the 16-bit copy is written.
+TEST(LoweringTest, OperationsOfAnUpdateAreKernels) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  const auto bytes = [&] {
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    return OptimizerOp(plan, 0, {.dense = 1000, .expert = 0}, 1).bytes.count() -
+           1000 * plan.gradient_bytes;
+  };
+  const int64_t fused = bytes();
+  degrees.framework.updates_by_operations = true;
+  EXPECT_EQ(bytes(), 1000 * (20 * 4 + 2));
+  EXPECT_GT(bytes(), 2 * fused);
+  degrees.optimizer = Optimizer::kSgd;
+  EXPECT_EQ(bytes(), 1000 * (11 * 4 + 2));
+  degrees.optimizer = Optimizer::kAdam8Bit;
+  EXPECT_LT(bytes(), fused);
 }
 
 // A GEMM writes a gradient of 4 bytes, or reads and writes its sum of 2 bytes, which is as much.

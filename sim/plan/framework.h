@@ -41,6 +41,10 @@ struct Framework {
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kBefore;
   ParameterGather parameter_gather = ParameterGather::kLayers;
   ParameterExchange parameter_exchange = ParameterExchange::kGather;
+  // If true, an optimizer step is a sequence of kernels, each of which does one operation of the
+  // update to a whole tensor or a list of tensors (torch.optim unless fused). If not, one kernel
+  // reads and writes each state once.
+  bool updates_by_operations = false;
   // Whether the GEMM of a weight gradient does not add it to those of earlier micro-batches itself:
   // a kernel then reads the new gradient, and reads and writes the sum.
   bool adds_gradients_apart = false;

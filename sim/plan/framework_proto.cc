@@ -22,6 +22,7 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
       EnumFromProto(proto.parameter_gather(), ParameterGather::kLayers, "parameter_gather", place);
   framework.parameter_exchange = EnumFromProto(
       proto.parameter_exchange(), ParameterExchange::kGather, "parameter_exchange", place);
+  framework.updates_by_operations = proto.updates_by_operations();
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   framework.scatters_messages = proto.scatters_messages();
   framework.sums_gradients = !proto.overwrites_gradients();
@@ -39,6 +40,7 @@ FrameworkProto FrameworkToProto(const Framework& framework) {
       EnumToProto<FrameworkProto::ParameterGather>(framework.parameter_gather));
   proto.set_parameter_exchange(
       EnumToProto<FrameworkProto::ParameterExchange>(framework.parameter_exchange));
+  proto.set_updates_by_operations(framework.updates_by_operations);
   proto.set_adds_gradients_apart(framework.adds_gradients_apart);
   proto.set_scatters_messages(framework.scatters_messages);
   proto.set_overwrites_gradients(!framework.sums_gradients);

@@ -40,6 +40,8 @@ constexpr Row kRows[] = {
      nullptr, [](Plan& plan) { plan.framework.parameter_gather = ParameterGather::kLayers; }},
     {Mechanism::kBroadcasts, "broadcasts", "ranks hand on parameters by broadcasts", nullptr,
      [](Plan& plan) { plan.framework.parameter_exchange = ParameterExchange::kGather; }},
+    {Mechanism::kUpdateOperations, "update-operations", "an update is many kernels", nullptr,
+     [](Plan& plan) { plan.framework.updates_by_operations = false; }},
     {Mechanism::kExchangeOverlap, "exchange-overlap",
      "paired passes hide each other's exchanges between experts", nullptr,
      [](Plan& plan) {

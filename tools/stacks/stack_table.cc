@@ -165,6 +165,7 @@ Framework FrameworkOf(const StackProto& proto) {
   if (proto.parameter_exchange() == Name(ParameterExchange::kBroadcasts)) {
     framework.parameter_exchange = ParameterExchange::kBroadcasts;
   }
+  framework.updates_by_operations = proto.weight_update() == Name(UpdateKind::kForeach);
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   framework.scatters_messages = proto.scatters_messages();
   return framework;
