@@ -68,9 +68,10 @@ TEST_F(MechanismTest, EachThatActsCostsTime) {
 
 TEST_F(MechanismTest, WhatPytorchLaunchesCostsTime) {
   PlanDegrees degrees = FullySharded();
+  degrees.framework.shard_copies = ShardCopies::kParameters;
   degrees.framework.updates_by_operations = true;
   const std::vector<MechanismTime> times = Measure(degrees);
-  for (const Mechanism mechanism : {Mechanism::kUpdateOperations}) {
+  for (const Mechanism mechanism : {Mechanism::kShardCopies, Mechanism::kUpdateOperations}) {
     EXPECT_GT(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }
@@ -99,7 +100,7 @@ TEST_F(MechanismTest, OnesThatAPlanDoesNotUseAreNotListed) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
   for (const Mechanism mechanism :
        {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch, Mechanism::kTensorGathers,
-        Mechanism::kBroadcasts, Mechanism::kUpdateOperations}) {
+        Mechanism::kBroadcasts, Mechanism::kShardCopies, Mechanism::kUpdateOperations}) {
     EXPECT_EQ(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -185,6 +186,43 @@ TEST(LoweringTest, GradientsOfMicroBatchesAreAddedUp) {
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 6 * matrices);
   spec.adds_gradients_apart = true;
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 10 * matrices);
+}
+
+// Copies read and write 2 bytes of every parameter: what was gathered for either pass, or
+// gradients. A forward that runs again in the backward makes its copy itself.
+TEST(LoweringTest, ShardsAreCopied) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  const LayerSteps before = ShardLayer(layer, spec);
+  const int64_t parameters = ShardParameters(layer, 1, 1).dense;
+  const auto more = [&] {
+    const LayerSteps after = ShardLayer(layer, spec);
+    return std::pair(MovedBytes({after.forward, {}}) - MovedBytes({before.forward, {}}),
+                     MovedBytes({{}, after.backward}) - MovedBytes({{}, before.backward}));
+  };
+  spec.shard_copies = ShardCopies::kGradients;
+  EXPECT_EQ(more(), std::pair(int64_t{0}, 4 * parameters));
+  spec.shard_copies = ShardCopies::kParameters;
+  EXPECT_EQ(more(), std::pair(4 * parameters, int64_t{0}));
+  spec.gathers_for_backward = true;
+  EXPECT_EQ(more(), std::pair(4 * parameters, 4 * parameters));
+  spec.recompute = Recompute::kFull;
+  EXPECT_EQ(more(), std::pair(4 * parameters, int64_t{0}));
+}
+
+// Only what is sharded is gathered.
+TEST(LoweringTest, WithoutShardsNothingIsCopied) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.framework.shard_copies = ShardCopies::kParameters;
+  for (const int zero : {0, 1, 2, 3}) {
+    degrees.zero = zero;
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    EXPECT_EQ(StageDivision(plan, workload, 0).shard_copies == ShardCopies::kParameters, zero == 3);
+  }
 }
 
 // Adam's operations read or write 20 numbers of 4 bytes for every parameter; its norm reads the

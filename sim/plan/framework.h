@@ -36,11 +36,19 @@ const char* Name(ParameterGather gather);  // "layers", "tensors"
 enum class ParameterExchange { kGather, kBroadcasts };
 const char* Name(ParameterExchange exchange);  // "gather", "broadcasts"
 
+// ShardCopies says what ranks copy beside the collectives of zero 3. kNone: nothing. kGradients:
+// the gradients of a layer's tensors, into the flat tensor that is reduced (PyTorch's FSDP, whose
+// parameters are views of a flat one). kParameters: the gathered parameters of a layer, from the
+// buffer of the collective into its tensors (FSDP2).
+enum class ShardCopies { kNone, kGradients, kParameters };
+const char* Name(ShardCopies copies);  // "none", "gradients", "parameters"
+
 struct Framework {
   double elementwise_traffic = kEagerTraffic;  // at least 1, which a compiler reaches
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kBefore;
   ParameterGather parameter_gather = ParameterGather::kLayers;
   ParameterExchange parameter_exchange = ParameterExchange::kGather;
+  ShardCopies shard_copies = ShardCopies::kNone;
   // If true, an optimizer step is a sequence of kernels, each of which does one operation of the
   // update to a whole tensor or a list of tensors (torch.optim unless fused). If not, one kernel
   // reads and writes each state once.

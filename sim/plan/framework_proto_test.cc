@@ -14,6 +14,7 @@ TEST(FrameworkProtoTest, EveryFieldComesBack) {
   framework.backward_prefetch = BackwardPrefetch::kAfter;
   framework.parameter_gather = ParameterGather::kTensors;
   framework.parameter_exchange = ParameterExchange::kBroadcasts;
+  framework.shard_copies = ShardCopies::kParameters;
   framework.updates_by_operations = true;
   framework.adds_gradients_apart = true;
   EXPECT_EQ(FrameworkFromProto(FrameworkToProto(framework), {"x"}), framework);

@@ -74,6 +74,27 @@ std::vector<int64_t> TensorSizes(const LayerKind& layer, int tensor, Counts coun
   return sizes;
 }
 
+// Appends a kernel that moves so many bytes for each of the parameters.
+void AppendPass(int64_t parameters, int64_t bytes, uint8_t flags, Steps& steps) {
+  if (parameters > 0) steps.push_back({Op::Elementwise(Bytes(bytes * parameters)), flags});
+}
+
+// Appends what a forward does to parameters before it computes.
+void AppendParameterCopies(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
+  if (spec.shard_copies == ShardCopies::kParameters) {
+    const int64_t own = ShardParameters(layer, spec.tensor, spec.expert).Total();
+    AppendPass(own, 2 * spec.ElementBytes(), 0, steps);
+  }
+}
+
+// Appends what a backward does to gradients once it has computed them.
+void AppendGradientCopies(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
+  if (spec.shard_copies == ShardCopies::kGradients) {
+    const int64_t trained = ShardTrained(layer, spec.tensor, spec.expert).Total();
+    AppendPass(trained, 2 * spec.ElementBytes(), kWeightGradient, steps);
+  }
+}
+
 void AppendRepeatedParts(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
   ForEachOperator(layer, [&](const Operator& op) {
     if (RepeatsPart(layer, op, spec)) AppendForward(op, spec, steps);
@@ -139,14 +160,19 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   if (layer.role == LayerRole::kHead) spec.precision = WorkingType(spec.precision);
   LayerSteps steps;
   if (!layer.is_cached) {
+    AppendParameterCopies(layer, spec, steps.forward);
     ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
   }
+  // A forward that runs again makes its copies anew.
+  const bool gathers = spec.gathers_for_backward && !RecomputesWhole(layer, spec);
+  if (gathers && layer.has_backward()) AppendParameterCopies(layer, spec, steps.backward);
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps.backward);
   AppendRepeatedParts(layer, spec, steps.backward);
   const std::vector<OperatorGradients> gradients = GradientsOf(layer);
   for (size_t v = layer.operators.size(); v-- > 0;) {
     AppendBackward(layer.operators[v], gradients[v], spec, steps.backward);
   }
+  if (layer.has_backward()) AppendGradientCopies(layer, spec, steps.backward);
   return steps;
 }
 

@@ -39,6 +39,9 @@ struct ShardSpec {
   // much.
   int gradient_bytes = 0;
   bool adds_gradients_apart = false;
+  // With zero 3, as in Framework; whether the backward has gathers of its own.
+  ShardCopies shard_copies = ShardCopies::kNone;
+  bool gathers_for_backward = false;
   ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
   Fabric expert_fabric;

@@ -63,6 +63,7 @@ void PlanFlags::TakeStepDefaults(const StackDefaults& stack, const Take& take) {
        stack.framework.parameter_gather);
   take("parameter_exchange", "--param-exchange", framework.parameter_exchange,
        stack.framework.parameter_exchange);
+  take("shard_copies", "", framework.shard_copies, stack.framework.shard_copies);
   // Its key also says how much memory the software takes.
   framework.updates_by_operations = stack.framework.updates_by_operations;
   take("adds_gradients_apart", "", framework.adds_gradients_apart,

@@ -150,6 +150,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"backward_prefetch", Name(plan.framework.backward_prefetch)},
                {"param_gather", Name(plan.framework.parameter_gather)},
                {"param_exchange", Name(plan.framework.parameter_exchange)},
+               {"shard_copies", Name(plan.framework.shard_copies)},
                {"updates_by_operations", plan.framework.updates_by_operations},
                {"adds_gradients_apart", plan.framework.adds_gradients_apart},
                {"scatter_messages", plan.framework.scatters_messages},

@@ -47,6 +47,8 @@ TEST(StackTableTest, WordsAreThoseOfTheFlags) {
   const StackDefaults& torchtitan = *StackTable::Embedded().Find("torchtitan");
   EXPECT_EQ(torchtitan.Find("backward_prefetch")->value, "pre");
   EXPECT_EQ(torchtitan.framework.backward_prefetch, BackwardPrefetch::kBefore);
+  EXPECT_EQ(fsdp.framework.shard_copies, ShardCopies::kGradients);
+  EXPECT_EQ(torchtitan.framework.shard_copies, ShardCopies::kParameters);
   const StackDefaults& internevo = *StackTable::Embedded().Find("internevo");
   EXPECT_EQ(internevo.Find("parameter_exchange")->value, "broadcasts");
   EXPECT_EQ(internevo.framework.parameter_exchange, ParameterExchange::kBroadcasts);
