@@ -70,8 +70,10 @@ TEST_F(MechanismTest, WhatPytorchLaunchesCostsTime) {
   PlanDegrees degrees = FullySharded();
   degrees.framework.shard_copies = ShardCopies::kParameters;
   degrees.framework.updates_by_operations = true;
+  degrees.framework.autocasts = true;
   const std::vector<MechanismTime> times = Measure(degrees);
-  for (const Mechanism mechanism : {Mechanism::kShardCopies, Mechanism::kUpdateOperations}) {
+  for (const Mechanism mechanism :
+       {Mechanism::kShardCopies, Mechanism::kUpdateOperations, Mechanism::kAutocast}) {
     EXPECT_GT(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }
@@ -100,7 +102,8 @@ TEST_F(MechanismTest, OnesThatAPlanDoesNotUseAreNotListed) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
   for (const Mechanism mechanism :
        {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch, Mechanism::kTensorGathers,
-        Mechanism::kBroadcasts, Mechanism::kShardCopies, Mechanism::kUpdateOperations}) {
+        Mechanism::kBroadcasts, Mechanism::kShardCopies, Mechanism::kUpdateOperations,
+        Mechanism::kAutocast}) {
     EXPECT_EQ(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }

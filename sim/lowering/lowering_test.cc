@@ -225,6 +225,40 @@ TEST(LoweringTest, WithoutShardsNothingIsCopied) {
   }
 }
 
+// Weights of 4 bytes are read and those of 2 written, and gradients the other way; so is what the
+// first of two norms makes for its GEMM, and what the second does.
+TEST(LoweringTest, AutocastCasts) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  const int64_t before = MovedBytes(ShardLayer(layer, spec));
+  int64_t matrices = 0, norms = 0, read = 0;
+  for (const Operator& op : layer.operators) {
+    if (op.kind == OperatorKind::kLinear) matrices += op.parameters;
+    if (op.kind == OperatorKind::kNorm) norms += op.forward_elements + op.backward_elements;
+    if (op.kind == OperatorKind::kLinear && op.split == Split::kColumn) read += op.in_features;
+  }
+  spec.casts_weights = true;
+  EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 2 * 6 * matrices);
+  spec.casts_activations = true;
+  const int64_t least = 512 * (2 * norms + 2 * 6 * read);
+  EXPECT_GT(MovedBytes(ShardLayer(layer, spec)) - before, 2 * 6 * matrices + least);
+}
+
+TEST(LoweringTest, AutocastNeeds16Bits) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.framework.autocasts = true;
+  const auto casts = [&] {
+    return StageDivision(MakePlan(degrees, workload, cluster), workload, 0).casts_weights;
+  };
+  EXPECT_TRUE(casts());
+  degrees.precision = DType::kFp32;
+  EXPECT_FALSE(casts());
+}
+
 // Adam's operations read or write 20 numbers of 4 bytes for every parameter; its norm reads the
 // gradient, and the 16-bit copy is written.
 TEST(LoweringTest, OperationsOfAnUpdateAreKernels) {

@@ -53,6 +53,9 @@ struct Framework {
   // update to a whole tensor or a list of tensors (torch.optim unless fused). If not, one kernel
   // reads and writes each state once.
   bool updates_by_operations = false;
+  // If true, weights have 32 bits, and so do norms and the stream of residuals; GEMMs of 16 bits
+  // take what casts make of both (torch.autocast).
+  bool autocasts = false;
   // Whether the GEMM of a weight gradient does not add it to those of earlier micro-batches itself:
   // a kernel then reads the new gradient, and reads and writes the sum.
   bool adds_gradients_apart = false;

@@ -16,6 +16,7 @@ TEST(FrameworkProtoTest, EveryFieldComesBack) {
   framework.parameter_exchange = ParameterExchange::kBroadcasts;
   framework.shard_copies = ShardCopies::kParameters;
   framework.updates_by_operations = true;
+  framework.autocasts = true;
   framework.adds_gradients_apart = true;
   EXPECT_EQ(FrameworkFromProto(FrameworkToProto(framework), {"x"}), framework);
 }

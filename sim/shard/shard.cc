@@ -79,6 +79,18 @@ void AppendPass(int64_t parameters, int64_t bytes, uint8_t flags, Steps& steps) 
   if (parameters > 0) steps.push_back({Op::Elementwise(Bytes(bytes * parameters)), flags});
 }
 
+// The parameters of matrices, or of those that are trained, which autocast takes in 16 bits; the
+// rows of a table are looked up in 32 bits.
+int64_t CastParameters(const LayerKind& layer, const ShardSpec& spec, bool trained_only) {
+  const auto is_cast = [&](const Operator& op) {
+    const bool is_matrix = op.kind == OperatorKind::kLinear ||
+                           op.kind == OperatorKind::kConvolution ||
+                           op.kind == OperatorKind::kRecurrent;
+    return is_matrix && (!trained_only || layer.Trains(op));
+  };
+  return CountParameters(layer, spec.tensor, spec.expert, is_cast).Total();
+}
+
 // Appends what a forward does to parameters before it computes.
 void AppendParameterCopies(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
   if (spec.shard_copies == ShardCopies::kParameters) {
@@ -92,6 +104,10 @@ void AppendGradientCopies(const LayerKind& layer, const ShardSpec& spec, Steps& 
   if (spec.shard_copies == ShardCopies::kGradients) {
     const int64_t trained = ShardTrained(layer, spec.tensor, spec.expert).Total();
     AppendPass(trained, 2 * spec.ElementBytes(), kWeightGradient, steps);
+  }
+  if (spec.casts_weights) {
+    const int64_t trained = CastParameters(layer, spec, /*trained_only=*/true);
+    AppendPass(trained, spec.ElementBytes() + 4, kWeightGradient, steps);
   }
 }
 
@@ -161,6 +177,10 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   LayerSteps steps;
   if (!layer.is_cached) {
     AppendParameterCopies(layer, spec, steps.forward);
+    if (spec.casts_weights) {
+      const int64_t all = CastParameters(layer, spec, /*trained_only=*/false);
+      AppendPass(all, 4 + spec.ElementBytes(), 0, steps.forward);
+    }
     ForEachOperator(layer, [&](const Operator& op) { AppendForward(op, spec, steps.forward); });
   }
   // A forward that runs again makes its copies anew.

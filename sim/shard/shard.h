@@ -42,6 +42,8 @@ struct ShardSpec {
   // With zero 3, as in Framework; whether the backward has gathers of its own.
   ShardCopies shard_copies = ShardCopies::kNone;
   bool gathers_for_backward = false;
+  // As in Framework: of weights, and of what norms and residuals make.
+  bool casts_weights = false, casts_activations = false;
   ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
   Fabric expert_fabric;

@@ -46,6 +46,8 @@ constexpr Row kRows[] = {
      }},
     {Mechanism::kUpdateOperations, "update-operations", "an update is many kernels", nullptr,
      [](Plan& plan) { plan.framework.updates_by_operations = false; }},
+    {Mechanism::kAutocast, "autocast", "weights, norms and residuals have 32 bits", nullptr,
+     [](Plan& plan) { plan.framework.autocasts = false; }},
     {Mechanism::kExchangeOverlap, "exchange-overlap",
      "paired passes hide each other's exchanges between experts", nullptr,
      [](Plan& plan) {

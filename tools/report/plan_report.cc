@@ -152,6 +152,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"param_exchange", Name(plan.framework.parameter_exchange)},
                {"shard_copies", Name(plan.framework.shard_copies)},
                {"updates_by_operations", plan.framework.updates_by_operations},
+               {"autocasts", plan.framework.autocasts},
                {"adds_gradients_apart", plan.framework.adds_gradients_apart},
                {"scatter_messages", plan.framework.scatters_messages},
                {"expert_imbalance", plan.expert_imbalance},

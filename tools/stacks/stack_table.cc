@@ -173,6 +173,7 @@ Framework FrameworkOf(const StackProto& proto) {
     if (proto.shard_copies() == Name(copies)) framework.shard_copies = copies;
   }
   framework.updates_by_operations = proto.weight_update() == Name(UpdateKind::kForeach);
+  framework.autocasts = proto.casts_weights();
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   framework.scatters_messages = proto.scatters_messages();
   return framework;

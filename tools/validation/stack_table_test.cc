@@ -54,6 +54,17 @@ TEST(StackTableTest, WordsAreThoseOfTheFlags) {
   EXPECT_EQ(internevo.framework.parameter_exchange, ParameterExchange::kBroadcasts);
 }
 
+// What says how much memory the software takes says what it launches, too.
+TEST(StackTableTest, WordsOfMemoryAreThoseOfKernels) {
+  const StackDefaults& ddp = *StackTable::Embedded().Find("ddp");
+  EXPECT_TRUE(ddp.framework.updates_by_operations);
+  EXPECT_TRUE(ddp.framework.autocasts);
+  const StackDefaults& torchtitan = *StackTable::Embedded().Find("torchtitan");
+  EXPECT_TRUE(torchtitan.framework.updates_by_operations);
+  EXPECT_FALSE(torchtitan.framework.autocasts);
+  EXPECT_FALSE(StackTable::Embedded().Find("nemo")->framework.updates_by_operations);
+}
+
 // A stack `a` with `more` in it, and the origins of what it always has.
 std::string StackText(const std::string& more) {
   return "stacks { id: \"a\" recompute: \"none\" order: \"1f1b\" attention: \"flash\" " + more +
