@@ -66,6 +66,18 @@ TEST_F(MechanismTest, EachThatActsCostsTime) {
       [](const MechanismTime& a, const MechanismTime& b) { return a.saved > b.saved; }));
 }
 
+TEST_F(MechanismTest, WhatPytorchLaunchesCostsTime) {
+  PlanDegrees degrees = FullySharded();
+  degrees.framework.shard_copies = ShardCopies::kParameters;
+  degrees.framework.updates_by_operations = true;
+  degrees.framework.autocasts = true;
+  const std::vector<MechanismTime> times = Measure(degrees);
+  for (const Mechanism mechanism :
+       {Mechanism::kShardCopies, Mechanism::kUpdateOperations, Mechanism::kAutocast}) {
+    EXPECT_GT(TimeOf(times, mechanism), Duration()) << Name(mechanism);
+  }
+}
+
 // Passes beside each other hide what ranks exchange that share experts.
 TEST_F(MechanismTest, HiddenExchangesSaveTime) {
   const Workload experts = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);
@@ -88,8 +100,10 @@ TEST_F(MechanismTest, HiddenExchangesSaveTime) {
 
 TEST_F(MechanismTest, OnesThatAPlanDoesNotUseAreNotListed) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
-  for (const Mechanism mechanism : {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch,
-                                    Mechanism::kTensorGathers, Mechanism::kBroadcasts}) {
+  for (const Mechanism mechanism :
+       {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch, Mechanism::kTensorGathers,
+        Mechanism::kBroadcasts, Mechanism::kShardCopies, Mechanism::kUpdateOperations,
+        Mechanism::kAutocast}) {
     EXPECT_EQ(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }

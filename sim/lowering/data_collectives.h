@@ -35,7 +35,8 @@ class DataCollectives {
              std::span<const TaskId> after);
 
  private:
-  // Adds one collective for each tensor, as a single task; one of all of them if no size is given.
+  // Adds one collective for each tensor, as a single task, and what their lists take as another;
+  // one of all of them if no size is given.
   TaskId AddEach(OpKind kind, int64_t parameters, std::span<const int64_t> tensors,
                  int64_t element_bytes, const Communicator& among, const Tag& tag,
                  std::span<const TaskId> after);

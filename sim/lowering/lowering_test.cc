@@ -5,10 +5,12 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
 #include "sim/plan/layer_split.h"
+#include "sim/shard/optimizer_op.h"
 #include "sim/shard/shard.h"
 #include "sim/shard/stage_order.h"
 #include "sim/testing/lowering_testing.h"
@@ -184,6 +186,98 @@ TEST(LoweringTest, GradientsOfMicroBatchesAreAddedUp) {
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 6 * matrices);
   spec.adds_gradients_apart = true;
   EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 10 * matrices);
+}
+
+// Copies read and write 2 bytes of every parameter: what was gathered for either pass, or
+// gradients. A forward that runs again in the backward makes its copy itself.
+TEST(LoweringTest, ShardsAreCopied) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  const LayerSteps before = ShardLayer(layer, spec);
+  const int64_t parameters = ShardParameters(layer, 1, 1).dense;
+  const auto more = [&] {
+    const LayerSteps after = ShardLayer(layer, spec);
+    return std::pair(MovedBytes({after.forward, {}}) - MovedBytes({before.forward, {}}),
+                     MovedBytes({{}, after.backward}) - MovedBytes({{}, before.backward}));
+  };
+  spec.shard_copies = ShardCopies::kGradients;
+  EXPECT_EQ(more(), std::pair(int64_t{0}, 4 * parameters));
+  spec.shard_copies = ShardCopies::kParameters;
+  EXPECT_EQ(more(), std::pair(4 * parameters, int64_t{0}));
+  spec.gathers_for_backward = true;
+  EXPECT_EQ(more(), std::pair(4 * parameters, 4 * parameters));
+  spec.recompute = Recompute::kFull;
+  EXPECT_EQ(more(), std::pair(4 * parameters, int64_t{0}));
+}
+
+// Only what is sharded is gathered.
+TEST(LoweringTest, WithoutShardsNothingIsCopied) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 4);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.framework.shard_copies = ShardCopies::kParameters;
+  for (const int zero : {0, 1, 2, 3}) {
+    degrees.zero = zero;
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    EXPECT_EQ(StageDivision(plan, workload, 0).shard_copies == ShardCopies::kParameters, zero == 3);
+  }
+}
+
+// Weights of 4 bytes are read and those of 2 written, and gradients the other way; so is what the
+// first of two norms makes for its GEMM, and what the second does.
+TEST(LoweringTest, AutocastCasts) {
+  const Workload workload = MakeWorkload();
+  const LayerKind& layer = workload.layer(1);
+  ShardSpec spec;
+  spec.sequence = 512;
+  const int64_t before = MovedBytes(ShardLayer(layer, spec));
+  int64_t matrices = 0, norms = 0, read = 0;
+  for (const Operator& op : layer.operators) {
+    if (op.kind == OperatorKind::kLinear) matrices += op.parameters;
+    if (op.kind == OperatorKind::kNorm) norms += op.forward_elements + op.backward_elements;
+    if (op.kind == OperatorKind::kLinear && op.split == Split::kColumn) read += op.in_features;
+  }
+  spec.casts_weights = true;
+  EXPECT_EQ(MovedBytes(ShardLayer(layer, spec)) - before, 2 * 6 * matrices);
+  spec.casts_activations = true;
+  const int64_t least = 512 * (2 * norms + 2 * 6 * read);
+  EXPECT_GT(MovedBytes(ShardLayer(layer, spec)) - before, 2 * 6 * matrices + least);
+}
+
+TEST(LoweringTest, AutocastNeeds16Bits) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.framework.autocasts = true;
+  const auto casts = [&] {
+    return StageDivision(MakePlan(degrees, workload, cluster), workload, 0).casts_weights;
+  };
+  EXPECT_TRUE(casts());
+  degrees.precision = DType::kFp32;
+  EXPECT_FALSE(casts());
+}
+
+// Adam's operations read or write 20 numbers of 4 bytes for every parameter; its norm reads the
+// gradient, and the 16-bit copy is written.
+TEST(LoweringTest, OperationsOfAnUpdateAreKernels) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  const auto bytes = [&] {
+    const Plan plan = MakePlan(degrees, workload, cluster);
+    return OptimizerOp(plan, 0, {.dense = 1000, .expert = 0}, 1).bytes.count() -
+           1000 * plan.gradient_bytes;
+  };
+  const int64_t fused = bytes();
+  degrees.framework.updates_by_operations = true;
+  EXPECT_EQ(bytes(), 1000 * (20 * 4 + 2));
+  EXPECT_GT(bytes(), 2 * fused);
+  degrees.optimizer = Optimizer::kSgd;
+  EXPECT_EQ(bytes(), 1000 * (11 * 4 + 2));
+  degrees.optimizer = Optimizer::kAdam8Bit;
+  EXPECT_LT(bytes(), fused);
 }
 
 // A GEMM writes a gradient of 4 bytes, or reads and writes its sum of 2 bytes, which is as much.

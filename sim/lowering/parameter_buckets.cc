@@ -24,10 +24,17 @@ int64_t TakeAway(int64_t amount, int64_t& number) {
   return taken;
 }
 
+// Tensors of at most this many elements stay on every rank and are not gathered (DeepSpeed:
+// stage3_param_persistence_threshold). That the update gathers them once a step is left out.
+constexpr int64_t kMostPersistent = 100'000;
+bool Persists(int64_t elements) { return elements <= kMostPersistent; }
+
+using Tensors = std::vector<int64_t>;  // their sizes
+
 // What one layer of a kind brings into a bucket.
 struct OfKind {
   ParameterCount parameters, trained;
-  std::vector<int64_t> tensors, trained_tensors;  // with ParameterGather::kTensors
+  Tensors tensors, trained_tensors;  // with ParameterGather::kTensors
 };
 
 void Append(const std::vector<int64_t>& from, std::vector<int64_t>& to) {
@@ -65,18 +72,21 @@ std::vector<Bucket> DivideChunk(const Workload& workload, LayerRange range, int6
   return buckets;
 }
 
+bool GathersTensors(const Plan& plan) {
+  return plan.framework.parameter_gather == ParameterGather::kTensors && plan.zero >= 3;
+}
+
 std::vector<OfKind> OfKinds(const Plan& plan, const Workload& workload, int stage) {
   const std::vector<ParameterCount> parameters = KindParameters(plan, workload, stage);
   const std::vector<ParameterCount> trained = TrainedKindParameters(plan, workload, stage);
-  const bool has_tensors =
-      plan.framework.parameter_gather == ParameterGather::kTensors && plan.zero >= 3;
   std::vector<OfKind> of_kind;
   for (size_t kind = 0; kind < parameters.size(); ++kind) {
     of_kind.push_back({parameters[kind], trained[kind], {}, {}});
-    if (!has_tensors) continue;
+    if (!GathersTensors(plan)) continue;
     const int tensor = plan.stages[stage].tensor_parallel;
     of_kind.back().tensors = ShardTensors(workload.kinds[kind], tensor);
     of_kind.back().trained_tensors = ShardTrainedTensors(workload.kinds[kind], tensor);
+    std::erase_if(of_kind.back().tensors, Persists);
   }
   return of_kind;
 }
@@ -119,11 +129,14 @@ std::vector<std::vector<Bucket>> DivideStage(const Plan& plan, const Workload& w
   for (size_t chunk = s.chunks.size(); chunk < chunk_parameters.size(); ++chunk) {
     by_chunk.emplace_back();
     if (chunk_parameters[chunk].Total() == 0) continue;
+    const int64_t table = chunk_parameters[chunk].dense;
+    const int64_t trained = chunk_trained[chunk].dense;
+    const bool is_tensor = GathersTensors(plan);
     by_chunk.back().push_back({.layers = {},
                                .parameters = chunk_parameters[chunk],
                                .trained = chunk_trained[chunk],
-                               .tensors = {},
-                               .trained_tensors = {},
+                               .tensors = is_tensor ? Tensors{table} : Tensors(),
+                               .trained_tensors = is_tensor ? Tensors{trained} : Tensors(),
                                .has_forward = true,
                                .has_backward = true});
   }

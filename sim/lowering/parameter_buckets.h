@@ -17,7 +17,8 @@ struct Bucket {
   ParameterCount parameters;  // on one rank
   ParameterCount trained;     // those of them that are trained
   // The sizes of the dense tensors in `parameters` and in `trained`, if ParameterGather::kTensors
-  // gathers them one by one; else these are empty.
+  // gathers them one by one; else these are empty. `tensors` lacks small ones, which stay on every
+  // rank.
   std::vector<int64_t> tensors, trained_tensors;
   bool has_forward = false;   // some layer's forward runs
   bool has_backward = false;  // some layer has one

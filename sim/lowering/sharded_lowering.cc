@@ -90,6 +90,8 @@ class ShardedTraffic {
   // `after`: the tasks of the last part that must be done; the part before this one, or the one
   // before that, so that the gather runs beside the part before this one.
   void AddGather(const Part& part, std::span<const TaskId> after) {
+    const bool by_tensor = context_.plan.framework.parameter_gather == ParameterGather::kTensors;
+    if (by_tensor && part.tensors.empty() && part.parameters.expert == 0) return;
     const TaskId gather = collectives_.Gather(part.parameters, MakeTag(part, Phase::kParamGather),
                                               after, part.tensors);
     for (const TaskId task : ComputeTasks(part)) context_.builder.AddDependency(gather, task);

@@ -77,11 +77,12 @@ TEST(ShardedLoweringTest, ALateGatherIsExposed) {
 // Whether the table of the head is that of the embedding.
 class TensorGatherTest : public testing::TestWithParam<bool> {};
 
-// Gathers by tensors send as many bytes as gathers by layers. Each tensor has a collective of its
-// own, which begins once the layer before is done.
+// Each tensor has a collective of its own, which begins once the layer before is done. Small tensors
+// are not gathered, all others as often as by layers; each collective has a list with a tensor of
+// every rank.
 TEST_P(TensorGatherTest, TensorsAreGatheredOneByOne) {
   DecoderConfig config = SizedDecoder(
-      "gpt", {.layers = 4, .hidden = 256, .heads = 8, .vocab = 1024, .max_sequence = 512});
+      "gpt", {.layers = 4, .hidden = 512, .heads = 8, .vocab = 1024, .max_sequence = 512});
   config.tied_embeddings = GetParam();
   const Workload workload = BuildDecoder(config, AttentionBackend::kFlash, "gathered");
   const Cluster cluster = MakeCluster(2, 2);
@@ -90,7 +91,7 @@ TEST_P(TensorGatherTest, TensorsAreGatheredOneByOne) {
   degrees.framework.backward_prefetch = BackwardPrefetch::kAfter;
   struct Traffic {
     Duration makespan;
-    int64_t bytes = 0, collectives = 0;
+    int64_t gathered = 0, reduced = 0, gathers = 0, reductions = 0, listed = 0;
   };
   const auto traffic = [&] {
     const Plan plan = MakePlan(degrees, workload, cluster);
@@ -99,19 +100,25 @@ TEST_P(TensorGatherTest, TensorsAreGatheredOneByOne) {
     for (TaskId task = 0; task < schedule.task_count(); ++task) {
       for (const OpId id : schedule.ops(schedule.op_sequence(task))) {
         const Op& op = schedule.op(id);
-        if (op.kind != OpKind::kAllGather && op.kind != OpKind::kReduceScatter) continue;
-        sum.bytes += op.bytes.count();
-        ++sum.collectives;
+        if (op.kind == OpKind::kProfiled) sum.listed += op.m;
+        if (op.kind == OpKind::kAllGather) sum.gathered += op.bytes.count(), ++sum.gathers;
+        if (op.kind == OpKind::kReduceScatter) sum.reduced += op.bytes.count(), ++sum.reductions;
       }
     }
     return sum;
   };
   const Traffic layers = traffic();
+  EXPECT_EQ(layers.listed, 0);
   degrees.framework.parameter_gather = ParameterGather::kTensors;
   const Traffic tensors = traffic();
-  EXPECT_EQ(tensors.bytes, layers.bytes);
+  EXPECT_EQ(tensors.reduced, layers.reduced);
+  // Norms and biases have 13 x 512 of 12 x 512 x 512 parameters of a block.
+  EXPECT_LT(tensors.gathered, layers.gathered);
+  EXPECT_GT(tensors.gathered, layers.gathered * 99 / 100);
   // A block has four matrices and two norms, each with a bias.
-  EXPECT_GT(tensors.collectives, 8 * layers.collectives);
+  EXPECT_GT(tensors.gathers, 2 * layers.gathers);
+  EXPECT_GT(tensors.reductions, 8 * layers.reductions);
+  EXPECT_EQ(tensors.listed, 4 * (tensors.gathers + tensors.reductions));
   EXPECT_GT(tensors.makespan, layers.makespan);
 }
 

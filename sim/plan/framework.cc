@@ -14,4 +14,9 @@ const char* Name(ParameterExchange exchange) {
   return exchange == ParameterExchange::kGather ? "gather" : "broadcasts";
 }
 
+const char* Name(ShardCopies copies) {
+  constexpr const char* kNames[] = {"none", "gradients", "parameters"};
+  return kNames[static_cast<int>(copies)];
+}
+
 }  // namespace stagecraft

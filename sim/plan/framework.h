@@ -25,8 +25,8 @@ const char* Name(BackwardPrefetch prefetch);  // "pre", "post"
 
 // ParameterGather says how ranks gather the parameters of a layer, and reduce its gradients, with
 // zero 3. kLayers: by one collective each, the gather running ahead of the layer that computes.
-// kTensors: by one for every tensor, one after another, once the layer before is done (DeepSpeed
-// before 0.6).
+// kTensors: by one for every tensor, one after another, once the layer before is done; each takes a
+// list of one tensor for every rank, which costs the host and copies (DeepSpeed before 0.6).
 enum class ParameterGather { kLayers, kTensors };
 const char* Name(ParameterGather gather);  // "layers", "tensors"
 
@@ -36,11 +36,26 @@ const char* Name(ParameterGather gather);  // "layers", "tensors"
 enum class ParameterExchange { kGather, kBroadcasts };
 const char* Name(ParameterExchange exchange);  // "gather", "broadcasts"
 
+// ShardCopies says what ranks copy beside the collectives of zero 3. kNone: nothing. kGradients:
+// the gradients of a layer's tensors, into the flat tensor that is reduced (PyTorch's FSDP, whose
+// parameters are views of a flat one). kParameters: the gathered parameters of a layer, from the
+// buffer of the collective into its tensors (FSDP2).
+enum class ShardCopies { kNone, kGradients, kParameters };
+const char* Name(ShardCopies copies);  // "none", "gradients", "parameters"
+
 struct Framework {
   double elementwise_traffic = kEagerTraffic;  // at least 1, which a compiler reaches
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kBefore;
   ParameterGather parameter_gather = ParameterGather::kLayers;
   ParameterExchange parameter_exchange = ParameterExchange::kGather;
+  ShardCopies shard_copies = ShardCopies::kNone;
+  // If true, an optimizer step is a sequence of kernels, each of which does one operation of the
+  // update to a whole tensor or a list of tensors (torch.optim unless fused). If not, one kernel
+  // reads and writes each state once.
+  bool updates_by_operations = false;
+  // If true, weights have 32 bits, and so do norms and the stream of residuals; GEMMs of 16 bits
+  // take what casts make of both (torch.autocast).
+  bool autocasts = false;
   // Whether the GEMM of a weight gradient does not add it to those of earlier micro-batches itself:
   // a kernel then reads the new gradient, and reads and writes the sum.
   bool adds_gradients_apart = false;

@@ -22,6 +22,10 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
       EnumFromProto(proto.parameter_gather(), ParameterGather::kLayers, "parameter_gather", place);
   framework.parameter_exchange = EnumFromProto(
       proto.parameter_exchange(), ParameterExchange::kGather, "parameter_exchange", place);
+  framework.shard_copies =
+      EnumFromProto(proto.shard_copies(), ShardCopies::kNone, "shard_copies", place);
+  framework.updates_by_operations = proto.updates_by_operations();
+  framework.autocasts = proto.autocasts();
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   framework.scatters_messages = proto.scatters_messages();
   framework.sums_gradients = !proto.overwrites_gradients();
@@ -39,6 +43,9 @@ FrameworkProto FrameworkToProto(const Framework& framework) {
       EnumToProto<FrameworkProto::ParameterGather>(framework.parameter_gather));
   proto.set_parameter_exchange(
       EnumToProto<FrameworkProto::ParameterExchange>(framework.parameter_exchange));
+  proto.set_shard_copies(EnumToProto<FrameworkProto::ShardCopies>(framework.shard_copies));
+  proto.set_updates_by_operations(framework.updates_by_operations);
+  proto.set_autocasts(framework.autocasts);
   proto.set_adds_gradients_apart(framework.adds_gradients_apart);
   proto.set_scatters_messages(framework.scatters_messages);
   proto.set_overwrites_gradients(!framework.sums_gradients);

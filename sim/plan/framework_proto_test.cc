@@ -14,6 +14,9 @@ TEST(FrameworkProtoTest, EveryFieldComesBack) {
   framework.backward_prefetch = BackwardPrefetch::kAfter;
   framework.parameter_gather = ParameterGather::kTensors;
   framework.parameter_exchange = ParameterExchange::kBroadcasts;
+  framework.shard_copies = ShardCopies::kParameters;
+  framework.updates_by_operations = true;
+  framework.autocasts = true;
   framework.adds_gradients_apart = true;
   EXPECT_EQ(FrameworkFromProto(FrameworkToProto(framework), {"x"}), framework);
 }

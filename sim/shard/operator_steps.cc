@@ -116,6 +116,12 @@ class Emitter {
     if (cast.kernels > 0) Add(Op::Elementwise(cast.bytes, cast.kernels));
   }
 
+  // With autocast what a norm makes is cast for the GEMM that reads it, and its gradient back.
+  void CastStream(int64_t rows) {
+    if (!spec_.casts_activations || o_.split != Split::kColumn) return;
+    Add(Op::Elementwise(Bytes(rows * o_.in_features * (4 + spec_.ElementBytes()))));
+  }
+
   int64_t AllRows() const { return spec_.RowsOf(o_); }
   // Operators that are not divided see only a rank's share of the rows.
   int64_t OwnRows() const { return o_.split == Split::kTokens ? spec_.SplitRowsOf(o_) : AllRows(); }
@@ -153,12 +159,21 @@ class Emitter {
     if (elements == 0) return;
     const int64_t per_row =
         o_.split == Split::kColumn ? DivideUp(elements, spec_.tensor) : elements;
-    const Bytes bytes = spec_.Moved(OwnRows() * per_row * spec_.ElementBytes());
+    const Bytes bytes = spec_.Moved(OwnRows() * RowBytes(per_row));
     if (o_.kind == OperatorKind::kNorm && o_.in_features > 0) {
       return Add(Op::Rowwise(OpKind::kNorm, spec_.ActivationType(), OwnRows(), o_.in_features,
                              bytes, o_.kernels));
     }
     Add(Op::Elementwise(bytes, o_.kernels));
+  }
+
+  // With autocast norms and the stream of residuals have 32 bits, but not the branch that is added.
+  int64_t RowBytes(int64_t elements) const {
+    const int64_t bytes = elements * spec_.ElementBytes();
+    if (!spec_.casts_activations) return bytes;
+    if (o_.kind == OperatorKind::kNorm) return 4 * elements;
+    const bool is_residual = o_.kind == OperatorKind::kElementwise && o_.split == Split::kTokens;
+    return is_residual ? std::max(bytes, 4 * elements - 2 * o_.in_features) : bytes;
   }
 
   // Vocabulary-split cross-entropy: maximum, sum of exponentials and the
@@ -175,6 +190,7 @@ class Emitter {
   void LinearForward() {
     const int64_t rows = OwnRows();
     const bool overlaps = spec_.overlap_tensor;
+    CastStream(rows);
     Cast(rows * LocalIn());
     if (o_.split == Split::kColumn) GatherRows(o_.in_features, overlaps ? kOverlapsNext : 0);
     if (o_.split == Split::kRow && overlaps) ReduceOutput(o_.out_features, kOverlapsNext);
@@ -189,6 +205,7 @@ class Emitter {
   void LinearBackward() {
     const int64_t rows = OwnRows();
     const bool is_column = o_.split == Split::kColumn;
+    CastStream(rows);
     Cast(rows * LocalOut());
     if (o_.split == Split::kRow) {
       GatherRows(o_.out_features, spec_.overlap_tensor ? kOverlapsNext : 0);

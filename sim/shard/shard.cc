@@ -75,6 +75,43 @@ std::vector<int64_t> TensorSizes(const LayerKind& layer, int tensor, Counts coun
   return sizes;
 }
 
+// Appends a kernel that moves so many bytes for each of the parameters.
+void AppendPass(int64_t parameters, int64_t bytes, uint8_t flags, Steps& steps) {
+  if (parameters > 0) steps.push_back({Op::Elementwise(Bytes(bytes * parameters)), flags});
+}
+
+// The parameters of matrices, or of those that are trained, which autocast takes in 16 bits; the
+// rows of a table are looked up in 32 bits.
+int64_t CastParameters(const LayerKind& layer, const ShardSpec& spec, bool trained_only) {
+  const auto is_cast = [&](const Operator& op) {
+    const bool is_matrix = op.kind == OperatorKind::kLinear ||
+                           op.kind == OperatorKind::kConvolution ||
+                           op.kind == OperatorKind::kRecurrent;
+    return is_matrix && (!trained_only || layer.Trains(op));
+  };
+  return CountParameters(layer, spec.tensor, spec.expert, is_cast).Total();
+}
+
+// Appends what a forward does to parameters before it computes.
+void AppendParameterCopies(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
+  if (spec.shard_copies == ShardCopies::kParameters) {
+    const int64_t own = ShardParameters(layer, spec.tensor, spec.expert).Total();
+    AppendPass(own, 2 * spec.ElementBytes(), 0, steps);
+  }
+}
+
+// Appends what a backward does to gradients once it has computed them.
+void AppendGradientCopies(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
+  if (spec.shard_copies == ShardCopies::kGradients) {
+    const int64_t trained = ShardTrained(layer, spec.tensor, spec.expert).Total();
+    AppendPass(trained, 2 * spec.ElementBytes(), kWeightGradient, steps);
+  }
+  if (spec.casts_weights) {
+    const int64_t trained = CastParameters(layer, spec, /*trained_only=*/true);
+    AppendPass(trained, spec.ElementBytes() + 4, kWeightGradient, steps);
+  }
+}
+
 void AppendRepeatedParts(const LayerKind& layer, const ShardSpec& spec, Steps& steps) {
   ForEachOperator(layer, [&](const Operator& op) {
     if (RepeatsPart(layer, op, spec)) AppendForward(op, spec, steps);
@@ -142,15 +179,26 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   of_exit.precision = WorkingType(given.precision);
   const size_t exit = FirstExitOperator(layer);
   LayerSteps steps;
-  for (size_t v = 0; v < layer.operators.size() && !layer.is_cached; ++v) {
-    AppendForward(layer.operators[v], v < exit ? spec : of_exit, steps.forward);
+  if (!layer.is_cached) {
+    AppendParameterCopies(layer, spec, steps.forward);
+    if (spec.casts_weights) {
+      const int64_t all = CastParameters(layer, spec, /*trained_only=*/false);
+      AppendPass(all, 4 + spec.ElementBytes(), 0, steps.forward);
+    }
+    for (size_t v = 0; v < layer.operators.size(); ++v) {
+      AppendForward(layer.operators[v], v < exit ? spec : of_exit, steps.forward);
+    }
   }
+  // A forward that runs again makes its copies anew.
+  const bool gathers = spec.gathers_for_backward && !RecomputesWhole(layer, spec);
+  if (gathers && layer.has_backward()) AppendParameterCopies(layer, spec, steps.backward);
   if (RepeatsOperators(layer, spec)) AppendRepeated(layer, spec, steps.backward);
   AppendRepeatedParts(layer, spec, steps.backward);
   const std::vector<OperatorGradients> gradients = GradientsOf(layer);
   for (size_t v = layer.operators.size(); v-- > 0;) {
     AppendBackward(layer.operators[v], gradients[v], v < exit ? spec : of_exit, steps.backward);
   }
+  if (layer.has_backward()) AppendGradientCopies(layer, spec, steps.backward);
   return steps;
 }
 

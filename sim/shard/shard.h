@@ -39,6 +39,11 @@ struct ShardSpec {
   // much.
   int gradient_bytes = 0;
   bool adds_gradients_apart = false;
+  // With zero 3, as in Framework; whether the backward has gathers of its own.
+  ShardCopies shard_copies = ShardCopies::kNone;
+  bool gathers_for_backward = false;
+  // As in Framework: of weights, and of what norms and residuals make.
+  bool casts_weights = false, casts_activations = false;
   ContextExchange context_exchange = ContextExchange::kRing;
   Fabric context_fabric;
   Fabric expert_fabric;

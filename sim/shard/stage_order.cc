@@ -152,6 +152,10 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
   if (!workload.lists_kernels) spec.elementwise_traffic = plan.framework.elementwise_traffic;
   if (plan.framework.sums_gradients) spec.gradient_bytes = plan.gradient_bytes;
+  if (plan.zero >= 3) spec.shard_copies = plan.framework.shard_copies;
+  spec.gathers_for_backward = plan.reshard_after_forward;
+  spec.casts_weights = plan.framework.autocasts && spec.ElementBytes() < 4;
+  spec.casts_activations = spec.casts_weights && !workload.lists_kernels;
   spec.adds_gradients_apart = plan.framework.adds_gradients_apart;
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;

@@ -40,6 +40,14 @@ constexpr Row kRows[] = {
      nullptr, [](Plan& plan) { plan.framework.parameter_gather = ParameterGather::kLayers; }},
     {Mechanism::kBroadcasts, "broadcasts", "ranks hand on parameters by broadcasts", nullptr,
      [](Plan& plan) { plan.framework.parameter_exchange = ParameterExchange::kGather; }},
+    {Mechanism::kShardCopies, "shard-copies", "sharded parameters or gradients are copied", nullptr,
+     [](Plan& plan) {
+       if (plan.zero >= 3) plan.framework.shard_copies = ShardCopies::kNone;
+     }},
+    {Mechanism::kUpdateOperations, "update-operations", "an update is many kernels", nullptr,
+     [](Plan& plan) { plan.framework.updates_by_operations = false; }},
+    {Mechanism::kAutocast, "autocast", "weights, norms and residuals have 32 bits", nullptr,
+     [](Plan& plan) { plan.framework.autocasts = false; }},
     {Mechanism::kExchangeOverlap, "exchange-overlap",
      "paired passes hide each other's exchanges between experts", nullptr,
      [](Plan& plan) {

@@ -26,6 +26,9 @@ enum class Mechanism {
   kLatePrefetch,      // late gathers of parameters: Framework::backward_prefetch
   kTensorGathers,     // parameters gathered one by one: Framework::parameter_gather
   kBroadcasts,        // parameters handed on by broadcasts: Framework::parameter_exchange
+  kShardCopies,       // copies beside sharded parameters: Framework::shard_copies
+  kUpdateOperations,  // a kernel for each operation: Framework::updates_by_operations
+  kAutocast,          // casts between 32 and 16 bits: Framework::autocasts
   kExchangeOverlap,   // passes hide each other's exchanges of tokens: Framework::hides_exchanges
 };
 std::span<const Mechanism> AllMechanisms();

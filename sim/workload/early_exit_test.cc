@@ -42,11 +42,6 @@ States WithExits(const std::vector<int>& layers, ExitHead head) {
   return states;
 }
 
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
 std::string ErrorOfStates(const Workload& workload, const States& states) {
   return ErrorOf([&] { With(workload, states); });
 }

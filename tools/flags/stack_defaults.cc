@@ -63,6 +63,10 @@ void PlanFlags::TakeStepDefaults(const StackDefaults& stack, const Take& take) {
        stack.framework.parameter_gather);
   take("parameter_exchange", "--param-exchange", framework.parameter_exchange,
        stack.framework.parameter_exchange);
+  take("shard_copies", "", framework.shard_copies, stack.framework.shard_copies);
+  // The keys of these two also say how much memory the software takes.
+  framework.updates_by_operations = stack.framework.updates_by_operations;
+  framework.autocasts = stack.framework.autocasts;
   take("adds_gradients_apart", "", framework.adds_gradients_apart,
        stack.framework.adds_gradients_apart);
   take("scatters_messages", "--scatter-messages", framework.scatters_messages,

@@ -71,6 +71,10 @@ void CheckStack(const StackProto& proto, const std::string& place) {
                     {Name(ParameterExchange::kGather), Name(ParameterExchange::kBroadcasts)},
                     place + ".parameter_exchange");
   CheckOptionalWord(
+      proto.shard_copies(),
+      {Name(ShardCopies::kNone), Name(ShardCopies::kGradients), Name(ShardCopies::kParameters)},
+      place + ".shard_copies");
+  CheckOptionalWord(
       proto.cross_entropy(),
       {Name(CrossEntropy::kInPlace), Name(CrossEntropy::kCopies), Name(CrossEntropy::kEager)},
       place + ".cross_entropy");
@@ -165,6 +169,11 @@ Framework FrameworkOf(const StackProto& proto) {
   if (proto.parameter_exchange() == Name(ParameterExchange::kBroadcasts)) {
     framework.parameter_exchange = ParameterExchange::kBroadcasts;
   }
+  for (const ShardCopies copies : {ShardCopies::kGradients, ShardCopies::kParameters}) {
+    if (proto.shard_copies() == Name(copies)) framework.shard_copies = copies;
+  }
+  framework.updates_by_operations = proto.weight_update() == Name(UpdateKind::kForeach);
+  framework.autocasts = proto.casts_weights();
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   framework.scatters_messages = proto.scatters_messages();
   return framework;

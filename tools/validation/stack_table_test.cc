@@ -47,9 +47,22 @@ TEST(StackTableTest, WordsAreThoseOfTheFlags) {
   const StackDefaults& torchtitan = *StackTable::Embedded().Find("torchtitan");
   EXPECT_EQ(torchtitan.Find("backward_prefetch")->value, "pre");
   EXPECT_EQ(torchtitan.framework.backward_prefetch, BackwardPrefetch::kBefore);
+  EXPECT_EQ(fsdp.framework.shard_copies, ShardCopies::kGradients);
+  EXPECT_EQ(torchtitan.framework.shard_copies, ShardCopies::kParameters);
   const StackDefaults& internevo = *StackTable::Embedded().Find("internevo");
   EXPECT_EQ(internevo.Find("parameter_exchange")->value, "broadcasts");
   EXPECT_EQ(internevo.framework.parameter_exchange, ParameterExchange::kBroadcasts);
+}
+
+// What says how much memory the software takes says what it launches, too.
+TEST(StackTableTest, WordsOfMemoryAreThoseOfKernels) {
+  const StackDefaults& ddp = *StackTable::Embedded().Find("ddp");
+  EXPECT_TRUE(ddp.framework.updates_by_operations);
+  EXPECT_TRUE(ddp.framework.autocasts);
+  const StackDefaults& torchtitan = *StackTable::Embedded().Find("torchtitan");
+  EXPECT_TRUE(torchtitan.framework.updates_by_operations);
+  EXPECT_FALSE(torchtitan.framework.autocasts);
+  EXPECT_FALSE(StackTable::Embedded().Find("nemo")->framework.updates_by_operations);
 }
 
 // A stack `a` with `more` in it, and the origins of what it always has.
