@@ -25,8 +25,9 @@ th, td { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid va
 th:first-child, td:first-child { text-align: left; }
 h1, h2, p { overflow-wrap: anywhere; }
 .cards { max-width: 100%; }
-.cards td { vertical-align: top; overflow-wrap: anywhere; }
-.cards :is(th, td):last-child { text-align: left; }
+.cards td { vertical-align: top; overflow-wrap: break-word; }
+.cards :is(th, td) { text-align: left; }
+.cards td:first-child { white-space: nowrap; }
 @media (max-width: 40rem) {
   .cards, .cards tbody, .cards tr, .cards td { display: block; text-align: left; }
   .cards tr { padding: 0.4rem 0; border-bottom: 1px solid var(--faint); }

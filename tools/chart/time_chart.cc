@@ -16,7 +16,7 @@ constexpr int kWidth = 500, kLeft = 54, kRight = 16, kTop = 32, kBottom = 44;
 constexpr int kPlotWidth = kWidth - kLeft - kRight;
 constexpr int kPlotHeight = 130;
 constexpr double kShapeHeight = kTop - 7;  // of the middle of the shape above a mark
-constexpr double kLeastWidth = 0.4;        // of a span
+constexpr double kLeastWidth = 0.4;        // of several spans that become one
 constexpr double kClose = 1;               // marks within this distance become one
 constexpr size_t kMostLines = 8;           // of the tip of several marks or spans
 constexpr int kHighestRow = 18, kLowestRow = 9;
@@ -187,7 +187,7 @@ std::string ToHtml(const TimeChart& chart, const TimeAxis& axis) {
     plot.Add(SvgText(kLeft - 5, y(i * step) + 3, "end", fmt::format("{:g}", i * step)));
   }
   for (const TimeSpan& span : Drawn(chart.spans, plot)) {
-    const double width = std::max(plot.X(span.end) - plot.X(span.begin), kLeastWidth);
+    const double width = plot.X(span.end) - plot.X(span.begin);
     plot.AddRect(plot.X(span.begin), y(span.value), width, plot.bottom() - y(span.value),
                  fmt::format("class=\"span\" data-tip=\"span\" fill=\"{}\"", SeriesColour(0)),
                  span.title);
@@ -206,7 +206,7 @@ std::string ToHtml(const TimeBands& chart, const TimeAxis& axis) {
   for (const TimeBand& band : chart.bands) most = std::max(most, band.value);
   const char* number = chart.rows > kLabelledRows ? "dense number" : "number";
   for (const TimeBand& band : chart.bands) {
-    const double x = plot.X(band.begin), width = std::max(plot.X(band.end) - x, kLeastWidth);
+    const double x = plot.X(band.begin), width = plot.X(band.end) - x;
     const bool is_of_all = band.row < 0;
     const double y = is_of_all ? kTop : kTop + row_height * band.row;
     const double opacity =

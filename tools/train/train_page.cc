@@ -276,9 +276,10 @@ std::string Page::Lost() const {
   std::string table = "<table class=\"lost\">\n" +
                       HtmlRow({"what the time went to", unit_.name, "share", "GPU-hours"}, "th");
   Duration most;
+  const double seconds = std::max(totals_.time.seconds(), 1e-9);
   const auto row = [&](const std::string& name, Duration time) {
     table += HtmlRow({name, fmt::format("{:.3f}", In(time)),
-                      fmt::format("{:.2f} %", 100 * time.seconds() / totals_.time.seconds()),
+                      fmt::format("{:.2f} %", 100 * time.seconds() / seconds),
                       fmt::format("{:.1f}", totals_.GpuHours(time))},
                      "td");
   };
@@ -292,15 +293,16 @@ std::string Page::Lost() const {
     const Duration time = totals_.Lost(cause);
     if (time == Duration()) continue;
     row(CauseOf(cause), time);
-    chart.rows.push_back(
-        {CauseOf(cause), time.seconds() / unit.seconds,
-         fmt::format("{}: {:.4g} {}, {:.2f} % of the time, {:.1f} GPU-hours", CauseOf(cause),
-                     time.seconds() / unit.seconds, unit.name,
-                     100 * time.seconds() / totals_.time.seconds(), totals_.GpuHours(time))});
+    chart.rows.push_back({CauseOf(cause), time.seconds() / unit.seconds,
+                          fmt::format("{}: {:.4g} {}, {:.2f} % of the time, {:.1f} GPU-hours",
+                                      CauseOf(cause), time.seconds() / unit.seconds, unit.name,
+                                      100 * time.seconds() / seconds, totals_.GpuHours(time))});
   }
   table += "</table>\n";
-  if (chart.rows.empty()) return "<h2>Lost time</h2>\n" + table + "<p>No time was lost.</p>\n";
-  return "<h2>Lost time</h2>\n<div class=\"beside\">\n" + ToHtml(chart) + table + "</div>\n";
+  if (chart.rows.empty())
+    return "<h2>Where the time went</h2>\n" + table + "<p>No time was lost.</p>\n";
+  return "<h2>Where the time went</h2>\n<div class=\"beside\">\n" + ToHtml(chart) + table +
+         "</div>\n";
 }
 
 std::string Page::Events() const {
