@@ -96,10 +96,11 @@ class PhaseReader {
     if (phase.kind != PhaseKind::kComputing) return;  // Its reason is why the steps were lost.
     std::string impairment = ImpairmentOf(phase);
     if (impairment == impairment_) return;
+    const std::string steps = fmt::format("steps from {} on run with ", phase.first_step);
     if (impairment.empty()) {
-      Add(phase, Kind::kReturn, "steps run with all parts at full speed");
+      Add(phase, Kind::kReturn, steps + "all parts at full speed");
     } else {
-      Add(phase, Kind::kSlower, "steps run with " + impairment);
+      Add(phase, Kind::kSlower, steps + impairment);
     }
     impairment_ = std::move(impairment);
   }

@@ -92,11 +92,22 @@ TEST(TrainMarksTest, AFailureDuringARecoveryIsOneMore) {
 TEST(TrainMarksTest, ARestartForDevicesThatReturnIsNoFailure) {
   Phases run;
   run.Steps(1, "4 devices down").Stop(PhaseKind::kRestart, 5, "devices return").Steps(1);
+  EXPECT_EQ(
+      MarksIn(run.history),
+      (Words{"0 slow or missing parts: steps from 0 on run with 4 devices down",
+             "1 parts return, join or leave: restarts, since devices return",
+             "6 goes on: steps run again, from step 1",
+             "6 parts return, join or leave: steps from 1 on run with all parts at full speed"}));
+}
+
+TEST(TrainMarksTest, WhatStepsRunWithIsToldOfThoseThatAreNew) {
+  Phases run;
+  run.Steps(10).Stop(PhaseKind::kDetection, 5, "node0 failed");
+  run.at_step = 4;
+  run.Steps(6, "lost when node0 failed", PhaseKind::kRedone).Steps(5, "4 devices down");
   EXPECT_EQ(MarksIn(run.history),
-            (Words{"0 slow or missing parts: steps run with 4 devices down",
-                   "1 parts return, join or leave: restarts, since devices return",
-                   "6 goes on: steps run again, from step 1",
-                   "6 parts return, join or leave: steps run with all parts at full speed"}));
+            (Words{"10 failure: node0 failed", "15 goes on: steps run again, from step 4",
+                   "21 slow or missing parts: steps from 10 on run with 4 devices down"}));
 }
 
 TEST(TrainMarksTest, AnEventOfTheFileIsToldOnce) {
