@@ -3,46 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "costmodel/proto_file.h"
 #include "tests/bad_input.h"
+#include "tests/page_in_browser.h"
 #include "tools/chart/row_filter.h"
-#include "tools/chart/svg_parts.h"
 
 namespace stagecraft::bad_input {
 namespace {
 
 using nlohmann::json;
-
-constexpr int kPhoneWidth = 360;  // pixels
-
-std::string FindBrowser() {
-  for (const char* name : {"chromium", "chromium-browser", "google-chrome"}) {
-    const std::string command = std::string("command -v ") + name + " >/dev/null";
-    if (std::system(command.c_str()) == 0) return name;
-  }
-  return "";
-}
-
-std::string OutputOf(const std::string& command) {
-  std::string output;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> part;
-  for (size_t read; (read = fread(part.data(), 1, part.size(), pipe)) > 0;) {
-    output.append(part.data(), read);
-  }
-  EXPECT_EQ(pclose(pipe), 0) << command;
-  return output;
-}
 
 // What a script sees of a section of the page.
 constexpr const char* kFunctions = R"(
@@ -74,14 +48,8 @@ function pointAt(view, part, row, kind) {
 }
 )";
 
-class AccuracyPageTest : public FolderTest {
+class AccuracyPageTest : public PageTest {
  protected:
-  void SetUp() override {
-    FolderTest::SetUp();
-    browser_ = FindBrowser();
-    if (browser_.empty()) GTEST_SKIP() << "no Chromium is installed";
-  }
-
   // Validates a table and returns the JSON report; the page is $T/page.html.
   json Validate(const std::string& rows) const {
     Write("rows.csv",
@@ -95,51 +63,8 @@ class AccuracyPageTest : public FolderTest {
     return json::parse(result.out);
   }
 
-  // Returns what `script` returns after the page is loaded, as wide as a phone. It may use
-  // kFunctions, `page` (the page's document) and `view` (its window).
-  json Run(const std::string& script) const {
-    Write("probe.html",
-          "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<pre id=\"found\"></pre>\n<iframe width=\"" +
-              std::to_string(kPhoneWidth) + "\" height=\"700\" style=\"border: 0\" srcdoc=\"" +
-              EscapeXml(ReadFile(Expand("$T/page.html"))) + "\"></iframe>\n<script>" + kFunctions +
-              "function found(page, view) {" + script + "}\n" +
-              "window.addEventListener('load', () => {\n"
-              "  const frame = document.querySelector('iframe');\n"
-              "  const result = found(frame.contentDocument, frame.contentWindow);\n"
-              "  frame.remove();\n"
-              "  document.querySelector('pre').textContent = btoa(JSON.stringify(result));\n"
-              "});\n</script>\n");
-    const std::string dom = OutputOf(
-        Expand("HOME=$T timeout 120 " + browser_ +
-               " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run"
-               " --user-data-dir=$T/profile --virtual-time-budget=20000 --dump-dom"
-               " file://$T/probe.html 2>$T/browser.log"));
-    const size_t begin = dom.find("<pre id=\"found\">") + 16, end = dom.find("</pre>");
-    return json::parse(Decoded(dom.substr(begin, end - begin)), nullptr,
-                       /*allow_exceptions=*/false);
-  }
-
- private:
-  // Decodes base64.
-  static std::string Decoded(const std::string& text) {
-    constexpr std::string_view kDigits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string decoded;
-    unsigned bits = 0;
-    int count = 0;
-    for (const char c : text) {
-      const size_t digit = kDigits.find(c);
-      if (digit == std::string_view::npos) break;
-      bits = bits << 6 | static_cast<unsigned>(digit);
-      count += 6;
-      if (count < 8) continue;
-      count -= 8;
-      decoded += static_cast<char>(bits >> count & 0xff);
-    }
-    return decoded;
-  }
-
-  std::string browser_;
+  // As RunInPage(); the script may use kFunctions.
+  json Run(const std::string& script) const { return RunInPage("page.html", kFunctions + script); }
 };
 
 std::string Row(const std::string& id, const std::string& gpu, int gpus, const std::string& metric,

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <cstddef>
+
 #include "tools/chart/svg_parts.h"
 
 namespace stagecraft {
@@ -21,6 +23,24 @@ svg text { fill: var(--ink); font: 11px system-ui, sans-serif; }
 table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
 th, td { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid var(--faint); }
 th:first-child, td:first-child { text-align: left; }
+h1, h2, p { overflow-wrap: anywhere; }
+.cards { max-width: 100%; }
+.cards td { vertical-align: top; overflow-wrap: break-word; }
+.cards :is(th, td) { text-align: left; }
+.cards td:first-child { white-space: nowrap; }
+@media (max-width: 40rem) {
+  .cards, .cards tbody, .cards tr, .cards td { display: block; text-align: left; }
+  .cards tr { padding: 0.4rem 0; border-bottom: 1px solid var(--faint); }
+  .cards tr:first-child, .cards td:empty { display: none; }
+  .cards td { padding: 0; border: 0; }
+  .cards td::before { content: attr(data-name) ": "; opacity: 0.7; }
+}
+@media print {
+  :root { color-scheme: light; --ink: #000000; --paper: #ffffff; }
+  body { max-width: none; margin: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  svg, tr { break-inside: avoid; }
+  h2 { break-after: avoid; }
+}
 )";
 
 }  // namespace
@@ -39,6 +59,19 @@ std::string HtmlRow(const std::vector<std::string>& cells, const char* tag) {
   std::string row = "<tr>";
   for (const std::string& cell : cells) row += fmt::format("<{0}>{1}</{0}>", tag, EscapeXml(cell));
   return row + "</tr>\n";
+}
+
+std::string HtmlCards(const std::vector<std::string>& names,
+                      const std::vector<std::vector<std::string>>& rows) {
+  std::string table = "<table class=\"cards\">\n<tbody>\n" + HtmlRow(names, "th");
+  for (const std::vector<std::string>& row : rows) {
+    table += "<tr>";
+    for (size_t i = 0; i < row.size(); ++i) {
+      table += fmt::format("<td data-name=\"{}\">{}</td>", EscapeXml(names[i]), EscapeXml(row[i]));
+    }
+    table += "</tr>\n";
+  }
+  return table + "</tbody>\n</table>\n";
 }
 
 }  // namespace stagecraft

@@ -20,4 +20,9 @@ std::string HtmlPage(const std::string& title, const std::string& body,
 // Returns a row of a table; `tag` is "th" or "td". Cells are plain text, which is escaped.
 std::string HtmlRow(const std::vector<std::string>& cells, const char* tag);
 
+// Returns a table whose rows become lists of named values on narrow screens, for tables with much
+// text in their last columns. Each row has as many cells as there are names. All are plain text.
+std::string HtmlCards(const std::vector<std::string>& names,
+                      const std::vector<std::vector<std::string>>& rows);
+
 }  // namespace stagecraft

@@ -2,17 +2,14 @@
 
 #include <fmt/core.h>
 
+#include "tools/chart/tips.h"
+
 namespace stagecraft {
 namespace {
 
 constexpr const char* kFilterStyle = R"(
-.chart { position: relative; max-width: 36rem; }
-.chart svg { margin: 0; }
+.chart { max-width: 36rem; }
 .off { opacity: 0.07; }
-.near { stroke: var(--ink); stroke-width: 2; }
-.tip { position: absolute; max-width: 18rem; padding: 0.3rem 0.6rem; white-space: pre-line;
-       overflow-wrap: anywhere; pointer-events: none; font-size: 12px; color: var(--ink);
-       background: var(--paper); border: 1px solid var(--ink); border-radius: 4px; }
 .now { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; align-items: center;
        gap: 0.2rem 1rem; padding: 0.4rem 0; background: var(--paper); }
 .chosen { margin: 0; overflow-wrap: anywhere; }
@@ -53,8 +50,6 @@ summary { cursor: pointer; }
 
 // Numbers are rounded as RowFilterWords() rounds them.
 constexpr const char* kFilterScript = R"(
-const reach = 16;  // pixels from a mark within which the pointer finds it
-
 function signed(value) { return (value < 0 ? '' : '+') + value.toFixed(1); }
 
 function inWords(ratios) {
@@ -107,52 +102,15 @@ function makeFilter(part) {
   makeTips(part.querySelector('.chart'), marks, (mark) => rows[mark.dataset.row].fits);
 }
 
-function makeTips(chart, marks, isShown) {
-  const svg = chart.querySelector('svg'), tip = chart.querySelector('.tip');
-  const places = marks.map((mark) => {
-    const box = mark.getBBox();
-    return {mark, text: mark.textContent, x: box.x + box.width / 2, y: box.y + box.height / 2};
-  });
-  for (const mark of marks) mark.replaceChildren();  // the browser would show titles beside the tip
-  let near = null;
-
-  function nearest(event) {
-    const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
-    let found = null, least = reach * reach;
-    for (const place of places) {
-      if (!isShown(place.mark)) continue;
-      const x = place.x * scale + box.left - event.clientX;
-      const y = place.y * scale + box.top - event.clientY;
-      if (x * x + y * y <= least) { found = {place, scale}; least = x * x + y * y; }
-    }
-    return found;
-  }
-  function point(found) {
-    if (near) near.classList.remove('near');
-    near = found && found.place.mark;
-    tip.hidden = !found;
-    if (!found) return;
-    near.classList.add('near');
-    tip.textContent = found.place.text;
-    const left = found.place.x * found.scale + 10, room = chart.clientWidth - tip.offsetWidth;
-    tip.style.left = `${Math.max(0, Math.min(left, room))}px`;
-    tip.style.top = `${found.place.y * found.scale + 10}px`;
-  }
-  svg.addEventListener('pointermove', (event) => point(nearest(event)));
-  svg.addEventListener('pointerdown', (event) => point(nearest(event)));
-  svg.addEventListener('pointerleave', (event) => {
-    if (event.pointerType === 'mouse') point(null);  // a finger leaves when it is lifted
-  });
-}
-
 for (const part of document.querySelectorAll('.filtered')) makeFilter(part);
 )";
 
 }  // namespace
 
 HtmlExtras RowFilter() {
-  return {kFilterStyle,
-          fmt::format("\n'use strict';\nconst listedRows = {};", kListedRows) + kFilterScript};
+  const HtmlExtras tips = Tips();
+  return {tips.style + kFilterStyle,
+          tips.script + fmt::format("const listedRows = {};", kListedRows) + kFilterScript};
 }
 
 std::string RowFilterWords(int rows, double mape, double bias, double level) {

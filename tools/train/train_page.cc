@@ -3,147 +3,348 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "search/training/plan_division.h"
+#include "search/training/trained_states.h"
+#include "sim/job/history.h"
+#include "sim/job/job_run.h"
+#include "tools/chart/bar_rows.h"
 #include "tools/chart/html_page.h"
 #include "tools/chart/svg_parts.h"
+#include "tools/chart/time_chart.h"
+#include "tools/train/train_marks.h"
 
 namespace stagecraft {
 namespace {
 
-constexpr int kWidth = 960, kHeight = 230;
-constexpr int kPlotWidth = kWidth - kChartLeft - 20;
-constexpr int kPlotHeight = kHeight - kChartTop - kChartBottom;
-constexpr double kSecondsPerHour = 3600;
+constexpr size_t kMostListed = 200;  // marks in the list
+constexpr size_t kMostOpen = 30;     // marks of a list that is shown at first
+constexpr double kLeastLost = 0.1;   // below it, lost time is drawn in a smaller unit
 
-// A value that holds from one time to another; gaps are times when nothing is computed.
-struct Span {
-  double begin = 0, end = 0, value = 0;
-  std::string title;
+constexpr const char* kStyle = R"(
+.lost td { white-space: nowrap; }
+@media (min-width: 64rem) {
+  .beside { display: grid; grid-template-columns: minmax(0, 38rem) auto; gap: 2rem; }
+  .beside table { align-self: start; }
+}
+summary { cursor: pointer; }
+@media (max-width: 40rem) { .lost :is(th, td) { padding: 0.15rem 0.25rem; font-size: 12px; } }
+)";
+
+struct TimeUnit {
+  const char* name;
+  const char* symbol;
+  double seconds;
+};
+// Returns the unit in which times of up to `most` are easy to read.
+TimeUnit UnitFor(Duration most) {
+  constexpr TimeUnit kUnits[] = {
+      {"days", "d", 86400}, {"hours", "h", 3600}, {"minutes", "min", 60}};
+  constexpr double kLeast[] = {10, 2, 2};
+  for (size_t i = 0; i < std::size(kUnits); ++i) {
+    if (most.seconds() >= kLeast[i] * kUnits[i].seconds) return kUnits[i];
+  }
+  return {"seconds", "s", 1};
+}
+
+// What the page calls a cause of lost time.
+const char* CauseOf(PhaseKind kind) {
+  return kind == PhaseKind::kComputing ? "slower steps" : Name(kind);
+}
+
+constexpr int kColours[kRunMarkKinds] = {3, 2, 1, 4, 6, 5, 7};  // of SeriesColour(), by mark
+
+class Page {
+ public:
+  Page(const PlannedJob& job, const TrainRequest& request, const TrainAnswer& answer)
+      : job_(job),
+        request_(request),
+        states_(answer.states),
+        history_(*answer.history),
+        totals_(history_.totals),
+        unit_(UnitFor(totals_.time)),
+        marks_(MarksOf(history_, states_, request.conditions.events, job.cluster)) {
+    axis_.label = fmt::format("{} since the start", unit_.name);
+    axis_.end = std::max(In(totals_.time), 1e-9);
+    for (int kind = 0; kind < kRunMarkKinds; ++kind) {
+      axis_.kinds.push_back({Name(static_cast<RunMark::Kind>(kind)), kColours[kind]});
+    }
+    for (const RunMark& mark : marks_.marks) {
+      axis_.marks.push_back({In(mark.at), static_cast<int>(mark.kind),
+                             fmt::format("{}: {}", At(mark.at), mark.text)});
+    }
+  }
+
+  std::string Html() const {
+    const std::string title =
+        fmt::format("Training {} on {}", job_.workload.name, job_.cluster.name());
+    HtmlExtras extras = TimeCharts();
+    extras.style += kStyle;
+    return HtmlPage(
+        title,
+        Head() + StepTime() + IdleShare() + Devices() + Plans() + Lost() + Events() + States(),
+        extras);
+  }
+
+ private:
+  double In(Duration time) const { return time.seconds() / unit_.seconds; }
+  std::string At(Duration time) const { return fmt::format("{:.3f} {}", In(time), unit_.symbol); }
+
+  std::string Head() const;
+  std::string StepTime() const;
+  std::string IdleShare() const;
+  std::string Devices() const;
+  std::string Plans() const;
+  std::string Lost() const;
+  std::string Events() const;
+  std::string States() const;
+
+  // Returns a chart of a value of phases, which `words` put into words.
+  std::string ChartOf(const std::string& label, const std::function<double(const RunPhase&)>& value,
+                      const std::function<std::string(const RunPhase&)>& words) const;
+  // Returns the state with which the phase is computed; null if the run found another plan for what
+  // was left of the cluster.
+  const TrainedState* StateIn(const RunPhase& phase) const;
+  std::vector<TimeBand> Bands(bool* finds_plans) const;
+
+  const PlannedJob& job_;
+  const TrainRequest& request_;
+  const std::vector<TrainedState>& states_;
+  const History& history_;
+  const RunTotals& totals_;
+  const TimeUnit unit_;
+  const RunMarks marks_;
+  TimeAxis axis_;
 };
 
-// Draws a line of steps over the hours of the run.
-std::string SpansChart(const std::string& label, const std::vector<Span>& spans, double hours) {
-  double most = 0;
-  for (const Span& span : spans) most = std::max(most, span.value);
-  if (most <= 0) most = 1;
-  const auto x = [&](double at) { return kChartLeft + kPlotWidth * at / hours; };
-  const auto y = [&](double value) {
-    return kChartTop + kPlotHeight * (1 - value / (1.05 * most));
-  };
-  std::string svg = SvgBegin(kWidth, kHeight);
-  const double step = TickStep(1.05 * most);
-  for (double value = 0; value <= 1.05 * most; value += step) {
-    svg += SvgLine(kChartLeft, y(value), kChartLeft + kPlotWidth, y(value), "grid");
-    svg += SvgText(kChartLeft - 6, y(value) + 4, "end", fmt::format("{:g}", value));
+bool Computes(const RunPhase& phase) { return phase.step_time > Duration(); }
+
+std::string Page::Head() const {
+  std::string html = fmt::format("<h1>{} on {}</h1>\n", EscapeXml(job_.workload.name),
+                                 EscapeXml(job_.cluster.name()));
+  html += fmt::format(
+      "<p>{} of {} steps in {:.3f} {}; {:.2f} % of the time is useful; {} failures, {} "
+      "checkpoints, {} steps computed again.</p>\n",
+      totals_.steps, request_.steps, In(totals_.time), unit_.name, 100 * totals_.Goodput(),
+      totals_.failures, totals_.checkpoints, totals_.steps_redone);
+  if (!history_.stopped.empty()) html += "<p>" + EscapeXml(history_.stopped) + "</p>\n";
+  html += LegendOf(axis_);
+  if (marks_.checkpoints_not_marked > 0) {
+    html += fmt::format("<p>The {} checkpoints are too many to be marked.</p>\n",
+                        marks_.checkpoints_not_marked);
   }
-  const double tick = TickStep(hours);
-  for (double at = 0; at <= hours * 1.0001; at += tick) {
-    svg += SvgText(x(at), kChartTop + kPlotHeight + 16, "middle", fmt::format("{:g}", at));
-  }
-  svg += SvgText(kChartLeft + kPlotWidth / 2.0, kHeight - 10, "middle", "hours since the start");
-  svg += SvgYLabel(kChartTop + kPlotHeight / 2, label);
-  for (const Span& span : spans) {
-    const double width = std::max(x(span.end) - x(span.begin), 0.4);
-    svg += fmt::format(
-        "<rect class=\"span\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" "
-        "fill=\"{}\"><title>{}</title></rect>\n",
-        x(span.begin), y(span.value), width, kChartTop + kPlotHeight - y(span.value),
-        SeriesColour(0), EscapeXml(span.title));
-  }
-  return svg + "</svg>\n";
+  return html;
 }
 
-double HoursOf(Duration time) { return time.seconds() / kSecondsPerHour; }
-
-std::vector<Span> SpansOf(const History& history,
-                          const std::function<double(const RunPhase&)>& value) {
-  std::vector<Span> spans;
-  for (const RunPhase& phase : history.phases) {
+std::string Page::ChartOf(const std::string& label,
+                          const std::function<double(const RunPhase&)>& value,
+                          const std::function<std::string(const RunPhase&)>& words) const {
+  TimeChart chart{label, {}};
+  for (const RunPhase& phase : history_.phases) {
     if (phase.length <= Duration()) continue;
-    const double begin = HoursOf(phase.start);
-    std::string title = fmt::format("{} from step {}, {:.3f} h to {:.3f} h", Name(phase.kind),
-                                    phase.first_step, begin, HoursOf(phase.start + phase.length));
-    if (!phase.reason.empty()) title += ": " + phase.reason;
-    spans.push_back({begin, HoursOf(phase.start + phase.length), value(phase), std::move(title)});
+    const Duration end = phase.start + phase.length;
+    std::string title = fmt::format("{} from step {}", Name(phase.kind), phase.first_step);
+    const std::string said = words(phase);
+    if (!said.empty()) title += ": " + said;
+    title += fmt::format("\n{} to {}", At(phase.start), At(end));
+    if (!phase.reason.empty()) title += "\n" + phase.reason;
+    chart.spans.push_back({In(phase.start), In(end), value(phase), std::move(title)});
   }
-  return spans;
+  return ToHtml(chart, axis_);
 }
 
-std::string LostTable(const RunTotals& totals) {
-  std::string table =
-      "<table>\n" + HtmlRow({"what the time went to", "hours", "share", "GPU-hours"}, "th");
+std::string Page::StepTime() const {
+  Duration most;
+  for (const RunPhase& phase : history_.phases) most = std::max(most, phase.step_time);
+  const bool in_seconds = most.seconds() >= 2;
+  const auto value = [&](const RunPhase& phase) {
+    return in_seconds ? phase.step_time.seconds() : phase.step_time.ms();
+  };
+  return "<h2>Step time</h2>\n" +
+         ChartOf(in_seconds ? "s per step" : "ms per step", value, [](const RunPhase& phase) {
+           return Computes(phase) ? fmt::format("{:.3f} ms", phase.step_time.ms()) : "";
+         });
+}
+
+std::string Page::IdleShare() const {
+  const auto value = [&](const RunPhase& phase) {
+    if (!Computes(phase)) return 100.0;
+    return 100 * StateAt(states_, phase.first_step).evaluation.profile.bubble_fraction;
+  };
+  std::string html = "<h2>Idle share of the pipeline</h2>\n";
+  if (std::any_of(history_.phases.begin(), history_.phases.end(), IsImpaired)) {
+    html +=
+        "<p>While parts of the cluster are slow or missing, this is the idle share of the plan on "
+        "the whole cluster.</p>\n";
+  }
+  return html + ChartOf("% of the time", value, [&](const RunPhase& phase) {
+           return fmt::format("{:.1f} % idle", value(phase));
+         });
+}
+
+std::string Page::Devices() const {
+  const auto value = [](const RunPhase& phase) {
+    return Computes(phase) ? static_cast<double>(phase.working_devices) : 0.0;
+  };
+  return "<h2>Devices at work</h2>\n" + ChartOf("devices", value, [&](const RunPhase& phase) {
+           return fmt::format("{:g} of {} devices", value(phase), totals_.devices);
+         });
+}
+
+const TrainedState* Page::StateIn(const RunPhase& phase) const {
+  const bool may_find_plans =
+      request_.conditions.recovery.policy == Recovery::Policy::kReplan && Computes(phase);
+  const TrainedState& state = StateAt(states_, phase.first_step);
+  const bool finds_plan =
+      may_find_plans && (IsImpaired(phase) || phase.working_devices < state.devices());
+  return finds_plan ? nullptr : &state;
+}
+
+// Returns a band for each stage and each time in which the number of its layers stays.
+std::vector<TimeBand> Page::Bands(bool* finds_plans) const {
+  std::vector<TimeBand> bands;
+  std::vector<size_t> open;  // by row + 1: the number of the band that may go on, from 1; 0: none
+  const RunPhase* last = nullptr;
+  const auto cover = [&](int row, int value, const RunPhase& phase, std::vector<size_t>& next) {
+    const size_t place = static_cast<size_t>(row + 1);
+    if (next.size() <= place) next.resize(place + 1);
+    const double end = In(phase.start + phase.length);
+    if (place < open.size() && open[place] > 0 && bands[open[place] - 1].value == value) {
+      next[place] = open[place];
+      bands[open[place] - 1].end = end;
+      return;
+    }
+    bands.push_back({row, In(phase.start), end, value, ""});
+    next[place] = bands.size();
+  };
+  for (const RunPhase& phase : history_.phases) {
+    if (phase.length <= Duration()) continue;
+    // While nothing is computed, the plan is that of the steps before.
+    const RunPhase& planned = Computes(phase) || last == nullptr ? phase : *last;
+    if (Computes(phase)) last = &phase;
+    std::vector<size_t> next;
+    const TrainedState* state = StateIn(planned);
+    if (state == nullptr) {
+      *finds_plans = true;
+      cover(-1, 0, phase, next);
+    } else {
+      const Division division = DivisionOf(state->plan);
+      for (int stage = 0; stage < static_cast<int>(division.size()); ++stage) {
+        cover(stage, division[static_cast<size_t>(stage)], phase, next);
+      }
+    }
+    open = std::move(next);
+  }
+  for (TimeBand& band : bands) {
+    band.title = band.row < 0 ? "another plan, for what is left of the cluster"
+                              : fmt::format("stage {}: {} layer{}", band.row, band.value,
+                                            band.value == 1 ? "" : "s");
+    band.title +=
+        fmt::format("\n{:.3f} {} to {:.3f} {}", band.begin, unit_.symbol, band.end, unit_.symbol);
+  }
+  return bands;
+}
+
+std::string Page::Plans() const {
+  std::string html = "<h2>Layers of the stages</h2>\n";
+  TimeBands chart{"stage", 0, {}};
+  for (const TrainedState& state : states_) {
+    chart.rows = std::max(chart.rows, static_cast<int>(DivisionOf(state.plan).size()));
+  }
+  if (chart.rows > kMostBandRows) {
+    return html + fmt::format(
+                      "<p>The plan has {} stages, too many to be drawn; the last table has the "
+                      "layers of each.</p>\n",
+                      chart.rows);
+  }
+  bool finds_plans = false;
+  chart.bands = Bands(&finds_plans);
+  html += "<p>The numbers are layers: the more a stage has, the stronger is its colour.";
+  if (finds_plans) {
+    html +=
+        " Where no stages are drawn, the run had another plan for what was left of the cluster.";
+  }
+  return html + "</p>\n" + ToHtml(chart, axis_);
+}
+
+std::string Page::Lost() const {
+  std::string table = "<table class=\"lost\">\n" +
+                      HtmlRow({"what the time went to", unit_.name, "share", "GPU-hours"}, "th");
+  Duration most;
+  const double seconds = std::max(totals_.time.seconds(), 1e-9);
   const auto row = [&](const std::string& name, Duration time) {
-    table += HtmlRow({name, fmt::format("{:.3f}", HoursOf(time)),
-                      fmt::format("{:.2f} %", 100 * time.seconds() / totals.time.seconds()),
-                      fmt::format("{:.1f}", totals.GpuHours(time))},
+    table += HtmlRow({name, fmt::format("{:.3f}", In(time)),
+                      fmt::format("{:.2f} %", 100 * time.seconds() / seconds),
+                      fmt::format("{:.1f}", totals_.GpuHours(time))},
                      "td");
   };
-  row("useful steps", totals.useful);
+  row("useful steps", totals_.useful);
+  for (const Duration lost : totals_.lost) most = std::max({most, lost, Duration() - lost});
+  // The bars have the unit of the table unless they would be too short.
+  const TimeUnit unit = In(most) >= kLeastLost ? unit_ : UnitFor(most);
+  BarRows chart{fmt::format("{} lost", unit.name), {}};
   for (int kind = 0; kind < kPhaseKinds; ++kind) {
     const auto cause = static_cast<PhaseKind>(kind);
-    if (totals.Lost(cause) == Duration()) continue;
-    row(cause == PhaseKind::kComputing ? "slower steps" : Name(cause), totals.Lost(cause));
+    const Duration time = totals_.Lost(cause);
+    if (time == Duration()) continue;
+    row(CauseOf(cause), time);
+    chart.rows.push_back({CauseOf(cause), time.seconds() / unit.seconds,
+                          fmt::format("{}: {:.4g} {}, {:.2f} % of the time, {:.1f} GPU-hours",
+                                      CauseOf(cause), time.seconds() / unit.seconds, unit.name,
+                                      100 * time.seconds() / seconds, totals_.GpuHours(time))});
   }
-  return table + "</table>\n";
+  table += "</table>\n";
+  if (chart.rows.empty())
+    return "<h2>Where the time went</h2>\n" + table + "<p>No time was lost.</p>\n";
+  return "<h2>Where the time went</h2>\n<div class=\"beside\">\n" + ToHtml(chart) + table +
+         "</div>\n";
+}
+
+std::string Page::Events() const {
+  if (marks_.marks.empty()) return "";
+  std::vector<std::vector<std::string>> rows;
+  for (const RunMark& mark : marks_.marks) {
+    if (rows.size() == kMostListed) break;
+    rows.push_back({At(mark.at), Name(mark.kind), mark.text});
+  }
+  std::string html = fmt::format(
+      "<h2>What happened</h2>\n<details class=\"events\"{}>\n<summary>What is marked</summary>\n",
+      marks_.marks.size() <= kMostOpen ? " open=\"\"" : "");
+  html += HtmlCards({"time", "what", "in words"}, rows) + "</details>\n";
+  if (marks_.marks.size() > kMostListed) {
+    html += fmt::format("<p>… and {} more; --history writes them all.</p>\n",
+                        marks_.marks.size() - kMostListed);
+  }
+  return html;
+}
+
+std::string Page::States() const {
+  std::vector<std::vector<std::string>> rows;
+  for (const TrainedState& state : states_) {
+    std::string layers;
+    for (const int count : DivisionOf(state.plan)) {
+      layers += (layers.empty() ? "" : ", ") + std::to_string(count);
+    }
+    rows.push_back({std::to_string(state.step), state.change.empty() ? "as given" : state.change,
+                    layers, fmt::format("{:.3f} ms", state.evaluation.step_time.ms()),
+                    fmt::format("{:.1f} %", 100 * state.evaluation.profile.bubble_fraction),
+                    state.decision});
+  }
+  return "<h2>The network and its plans</h2>\n<div class=\"states\">\n" +
+         HtmlCards({"from step", "network", "layers of stages", "step time", "idle", "why"}, rows) +
+         "</div>\n";
 }
 
 }  // namespace
 
 std::string TrainPage(const PlannedJob& job, const TrainRequest& request,
                       const TrainAnswer& answer) {
-  const History& history = *answer.history;
-  const RunTotals& totals = history.totals;
-  const double hours = std::max(HoursOf(totals.time), 1e-9);
-  std::string body = fmt::format("<h1>{} on {}</h1>\n", EscapeXml(job.workload.name),
-                                 EscapeXml(job.cluster.name()));
-  body += fmt::format(
-      "<p>{} of {} steps in {:.3f} hours; {:.2f} % of the time is useful; {} failures, {} "
-      "checkpoints, {} steps computed again.</p>\n",
-      totals.steps, request.steps, HoursOf(totals.time), 100 * totals.Goodput(), totals.failures,
-      totals.checkpoints, totals.steps_redone);
-  if (!history.stopped.empty()) body += "<p>" + EscapeXml(history.stopped) + "</p>\n";
-  body += "<h2>Step time</h2>\n" +
-          SpansChart("ms",
-                     SpansOf(history,
-                             [](const RunPhase& phase) { return phase.step_time.seconds() * 1e3; }),
-                     hours);
-  body += "<h2>Idle share of the pipeline</h2>\n" +
-          SpansChart("%",
-                     SpansOf(history,
-                             [&](const RunPhase& phase) {
-                               if (phase.step_time == Duration()) return 100.0;
-                               const TrainedState& state = StateAt(answer.states, phase.first_step);
-                               return 100 * state.evaluation.profile.bubble_fraction;
-                             }),
-                     hours);
-  body += "<h2>Devices at work</h2>\n" +
-          SpansChart("devices",
-                     SpansOf(history,
-                             [](const RunPhase& phase) {
-                               return phase.step_time == Duration()
-                                          ? 0.0
-                                          : static_cast<double>(phase.working_devices);
-                             }),
-                     hours);
-  body += "<h2>Where the time went</h2>\n" + LostTable(totals);
-  body += "<h2>The network and its plans</h2>\n<table>\n" +
-          HtmlRow({"from step", "network", "layers of stages", "step time", "idle", "why"}, "th");
-  for (const TrainedState& state : answer.states) {
-    std::string layers;
-    for (const int count : DivisionOf(state.plan)) {
-      layers += (layers.empty() ? "" : ", ") + fmt::format("{}", count);
-    }
-    body += HtmlRow(
-        {fmt::format("{}", state.step), state.change.empty() ? "as given" : state.change, layers,
-         fmt::format("{:.3f} ms", state.evaluation.step_time.seconds() * 1e3),
-         fmt::format("{:.1f} %", 100 * state.evaluation.profile.bubble_fraction), state.decision},
-        "td");
-  }
-  body += "</table>\n";
-  return HtmlPage(fmt::format("Training {} on {}", job.workload.name, job.cluster.name()), body);
+  return Page(job, request, answer).Html();
 }
 
 }  // namespace stagecraft

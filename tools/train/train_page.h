@@ -9,8 +9,9 @@
 
 namespace stagecraft {
 
-// Returns an HTML page with the step time, the idle share and the devices at work over the time of
-// the run, and tables of the time that was lost by cause and of the states of the network.
+// Returns an HTML page with the step time, the idle share, the devices at work and the layers of
+// the stages over the time of the run, with marks where something happens (train_marks.h), with the
+// time that was lost by cause, and with tables of the marks and of the states of the network.
 // Precondition: the answer has a history.
 std::string TrainPage(const PlannedJob& job, const TrainRequest& request,
                       const TrainAnswer& answer);
