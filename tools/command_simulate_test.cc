@@ -77,7 +77,8 @@ TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
   EXPECT_EQ(ErrorOf(RunSimulate, with("--without", "friction")),
             "--without: got \"friction\", want one of board-power, host-launches, "
             "compute-slowdown, alignment, attention-version, eager-traffic, gradient-sums, "
-            "late-prefetch, tensor-gathers, broadcasts, exchange-overlap");
+            "late-prefetch, tensor-gathers, broadcasts, shard-copies, update-operations, autocast, "
+            "exchange-overlap");
 }
 
 TEST_F(CommandSimulateTest, WithoutAMechanismAStepIsShorter) {

@@ -189,7 +189,9 @@ std::optional<Division> PartitionLayers(const BalanceProblem& problem, const Div
   // The margin covers the rounding of the sums.
   double low = std::min(high, FluidLoad(problem) * (1 - 1e-9));
   while (low < high) {
-    const double middle = low + (high - low) / 2;
+    // Below `high`, even if that is the next number after `low`, so that the interval always
+    // shrinks.
+    const double middle = std::min(low + (high - low) / 2, std::nextafter(high, low));
     if (divider.CanMeet(middle)) {
       high = SlowestLoad(problem, divider.Choose());
     } else {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 
@@ -36,6 +37,12 @@ TEST(LayerPartitionTest, OfEquallyFastDivisionsItIsTheOneNearestToThePresent) {
   EXPECT_EQ(PartitionLayers(problem, {1, 4, 1}), (Division{2, 3, 1}));
   EXPECT_EQ(PartitionLayers(problem, {3, 2, 1}), (Division{3, 2, 1}));
   EXPECT_EQ(PartitionLayers(problem, {4, 1, 1}), (Division{4, 1, 1}));
+}
+
+// The times of the stages are adjacent numbers, whose mean is rounded to the larger one.
+TEST(LayerPartitionTest, TimesThatDifferInTheirLastBitAreToldApart) {
+  const BalanceProblem problem{.loads = {1, 1}, .speeds = {std::nextafter(0.75, 0.0), 0.75}};
+  EXPECT_EQ(PartitionLayers(problem), (Division{1, 1}));
 }
 
 TEST(LayerPartitionTest, LayersWithoutLoadAreDividedToo) {
