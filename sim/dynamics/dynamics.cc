@@ -9,7 +9,6 @@
 
 #include "costmodel/check.h"
 #include "sim/dynamics/expert_load.h"
-#include "sim/workload/tied_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -115,22 +114,12 @@ class Unfolding {
     for (int layer = 0; layer < end; ++layer) {
       states[layer].is_trained = false;
     }
-    const bool detaches = Detach(end, states);
+    const bool detaches = DetachTied(workload_, end, states);
     for (int layer = 0; layer < end; ++layer) {
       states[layer].is_cached = freezing.caches_outputs && !detaches;
     }
     reasons.push_back(fmt::format("{} of {} blocks are frozen{}", frozen, blocks_.size(),
                                   detaches ? " (their shared weights train behind them)" : ""));
-  }
-
-  // Lets layers before `end` share the weights of trained ones behind it. Returns whether any do.
-  bool Detach(int end, std::vector<LayerState>& states) const {
-    const std::vector<int> tied = TiedLayers(workload_);
-    if (tied.empty() || tied.front() >= end || tied.back() < end) return false;
-    for (const int layer : tied) {
-      if (layer < end) states[layer].is_detached = true;
-    }
-    return true;
   }
 
   void Route(int64_t step, std::vector<LayerState>& states, std::vector<std::string>& reasons) {

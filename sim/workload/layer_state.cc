@@ -310,4 +310,16 @@ void FreezeLayers(const std::string& key, const std::vector<bool>& is_frozen, Wo
   ApplyLayerStates(key, states, workload);
 }
 
+bool DetachTied(const Workload& workload, int end, std::vector<LayerState>& states) {
+  const std::vector<int> layers = TiedLayers(workload);
+  const bool is_trained = std::any_of(layers.begin(), layers.end(), [&](int layer) {
+    return layer >= end && states[layer].is_trained;
+  });
+  if (!is_trained || layers.front() >= end) return false;
+  for (const int layer : layers) {
+    if (layer < end) states[layer].is_detached = true;
+  }
+  return true;
+}
+
 }  // namespace stagecraft

@@ -59,4 +59,8 @@ void ApplyLayerStates(const std::string& key, std::span<const LayerState> states
 // Freezes these layers; `is_frozen` is by layer.
 void FreezeLayers(const std::string& key, const std::vector<bool>& is_frozen, Workload& workload);
 
+// Detaches the layers before layer `end`, all of them frozen, that share weights with a layer
+// behind them that is trained. Returns whether there are any. `states` has one for each layer.
+bool DetachTied(const Workload& workload, int end, std::vector<LayerState>& states);
+
 }  // namespace stagecraft

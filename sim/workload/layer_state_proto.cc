@@ -38,11 +38,9 @@ class Reader {
            workload.layer_count(), workload.name);
     }
     std::vector<LayerState> states(workload.layers.size());
-    if (proto_.trained_last() > 0) {
-      const auto frozen = static_cast<std::ptrdiff_t>(states.size()) - proto_.trained_last();
-      std::for_each(states.begin(), states.begin() + frozen,
-                    [](LayerState& state) { state.is_trained = false; });
-    }
+    const int frozen =
+        proto_.trained_last() > 0 ? workload.layer_count() - proto_.trained_last() : 0;
+    for (int layer = 0; layer < frozen; ++layer) states[layer].is_trained = false;
     for (int i = 0; i < proto_.states_size(); ++i) {
       const LayerStateProto& proto = proto_.states(i);
       const std::vector<bool> is_meant =
@@ -53,6 +51,9 @@ class Reader {
         if (is_meant[layer]) Set(proto, states[layer]);
       }
     }
+    const bool are_frozen = std::none_of(states.begin(), states.begin() + frozen,
+                                         [](const LayerState& state) { return state.is_trained; });
+    if (are_frozen) DetachTied(workload, frozen, states);
     return states;
   }
 

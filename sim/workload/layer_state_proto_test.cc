@@ -22,6 +22,13 @@ Workload Net(int experts = 0) {
   return BuildDecoder(config, AttentionBackend::kFlash, "net");
 }
 
+// The same without experts, and with a head that is the table of the embedding.
+Workload Gpt() {
+  const DecoderConfig config = SizedDecoder(
+      "gpt", {.layers = 4, .hidden = 64, .heads = 4, .vocab = 100, .max_sequence = 128});
+  return BuildDecoder(config, AttentionBackend::kFlash, "gpt");
+}
+
 std::vector<LayerState> Read(const std::string& yaml, const Workload& workload = Net()) {
   LayerStatesProto proto;
   ParseProtoText(yaml, "state.yaml", ".yaml", &proto);
@@ -87,6 +94,16 @@ TEST(LayerStateProtoTest, TheLastLayersAloneMayBeTrained) {
   const std::vector<LayerState> states = Read("{trained_last: 2}");
   for (int layer = 0; layer < 6; ++layer) EXPECT_EQ(states[layer].is_trained, layer >= 4) << layer;
   EXPECT_TRUE(Read("{trained_last: 6}")[0].is_trained);
+}
+
+// The embedding of GPT is its head, too.
+TEST(LayerStateProtoTest, ATableOfTheLastLayersIsDetachedInTheFirst) {
+  const std::string file = "{trained_last: 2, states: [";
+  EXPECT_FALSE(Read(file + "]}")[0].is_detached);
+  EXPECT_TRUE(Read(file + "]}", Gpt())[0].is_detached);
+  EXPECT_FALSE(Read(file + "{layers: head, trained: false}]}", Gpt())[0].is_detached);
+  EXPECT_FALSE(Read(file + "{layers: '1', trained: true}]}", Gpt())[0].is_detached);
+  EXPECT_FALSE(Read(file + "{layers: embedding, detached: true}]}", Gpt())[4].is_detached);
 }
 
 TEST(LayerStateProtoTest, ExpertsGetRows) {
