@@ -69,11 +69,12 @@ TEST_F(MechanismTest, EachThatActsCostsTime) {
 TEST_F(MechanismTest, WhatPytorchLaunchesCostsTime) {
   PlanDegrees degrees = FullySharded();
   degrees.framework.shard_copies = ShardCopies::kParameters;
+  degrees.framework.composes_operators = true;
   degrees.framework.updates_by_operations = true;
   degrees.framework.autocasts = true;
   const std::vector<MechanismTime> times = Measure(degrees);
-  for (const Mechanism mechanism :
-       {Mechanism::kShardCopies, Mechanism::kUpdateOperations, Mechanism::kAutocast}) {
+  for (const Mechanism mechanism : {Mechanism::kComposedOperators, Mechanism::kShardCopies,
+                                    Mechanism::kUpdateOperations, Mechanism::kAutocast}) {
     EXPECT_GT(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }
@@ -101,9 +102,9 @@ TEST_F(MechanismTest, HiddenExchangesSaveTime) {
 TEST_F(MechanismTest, OnesThatAPlanDoesNotUseAreNotListed) {
   const std::vector<MechanismTime> times = Measure(FullySharded());
   for (const Mechanism mechanism :
-       {Mechanism::kAttentionVersion, Mechanism::kLatePrefetch, Mechanism::kTensorGathers,
-        Mechanism::kBroadcasts, Mechanism::kShardCopies, Mechanism::kUpdateOperations,
-        Mechanism::kAutocast}) {
+       {Mechanism::kComposedOperators, Mechanism::kAttentionVersion, Mechanism::kLatePrefetch,
+        Mechanism::kTensorGathers, Mechanism::kBroadcasts, Mechanism::kShardCopies,
+        Mechanism::kUpdateOperations, Mechanism::kAutocast}) {
     EXPECT_EQ(TimeOf(times, mechanism), Duration()) << Name(mechanism);
   }
 }

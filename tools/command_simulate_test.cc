@@ -76,9 +76,9 @@ TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
             "--transport: got \"pigeon\", want one of ib, roce, efa, slingshot, opa, gvnic, tcp");
   EXPECT_EQ(ErrorOf(RunSimulate, with("--without", "friction")),
             "--without: got \"friction\", want one of board-power, host-launches, "
-            "compute-slowdown, alignment, attention-version, eager-traffic, gradient-sums, "
-            "late-prefetch, tensor-gathers, broadcasts, shard-copies, update-operations, autocast, "
-            "exchange-overlap");
+            "compute-slowdown, alignment, attention-version, eager-traffic, composed-operators, "
+            "gradient-sums, late-prefetch, tensor-gathers, broadcasts, shard-copies, "
+            "update-operations, autocast, exchange-overlap");
 }
 
 TEST_F(CommandSimulateTest, WithoutAMechanismAStepIsShorter) {

@@ -45,6 +45,9 @@ const char* Name(ShardCopies copies);  // "none", "gradients", "parameters"
 
 struct Framework {
   double elementwise_traffic = kEagerTraffic;  // at least 1, which a compiler reaches
+  // If true, operators that are a KernelChain (sim/workload/workload.h) are launched operation by
+  // operation, and the bytes of each are counted. If not, they are one kernel, as others are.
+  bool composes_operators = false;
   BackwardPrefetch backward_prefetch = BackwardPrefetch::kBefore;
   ParameterGather parameter_gather = ParameterGather::kLayers;
   ParameterExchange parameter_exchange = ParameterExchange::kGather;

@@ -16,6 +16,7 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
     }
     framework.elementwise_traffic = traffic;
   }
+  framework.composes_operators = proto.composes_operators();
   framework.backward_prefetch = EnumFromProto(proto.backward_prefetch(), BackwardPrefetch::kBefore,
                                               "backward_prefetch", place);
   framework.parameter_gather =
@@ -37,6 +38,7 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
 FrameworkProto FrameworkToProto(const Framework& framework) {
   FrameworkProto proto;
   proto.set_elementwise_traffic(framework.elementwise_traffic);
+  proto.set_composes_operators(framework.composes_operators);
   proto.set_backward_prefetch(
       EnumToProto<FrameworkProto::BackwardPrefetch>(framework.backward_prefetch));
   proto.set_parameter_gather(

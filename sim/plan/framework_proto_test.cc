@@ -15,6 +15,7 @@ TEST(FrameworkProtoTest, EveryFieldComesBack) {
   framework.parameter_gather = ParameterGather::kTensors;
   framework.parameter_exchange = ParameterExchange::kBroadcasts;
   framework.shard_copies = ShardCopies::kParameters;
+  framework.composes_operators = true;
   framework.updates_by_operations = true;
   framework.autocasts = true;
   framework.adds_gradients_apart = true;

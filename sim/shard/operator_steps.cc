@@ -5,6 +5,7 @@
 
 #include "costmodel/divide.h"
 #include "sim/shard/attention_steps.h"
+#include "sim/shard/chain_bytes.h"
 #include "sim/workload/expert_routing.h"
 
 namespace stagecraft {
@@ -43,7 +44,7 @@ class Emitter {
         return Add(Op::Profiled(AllRows(), o_.forward_time));
       case OperatorKind::kNorm:
       case OperatorKind::kElementwise:
-        return Elementwise(o_.forward_elements);
+        return IsComposed() ? Compose(Direction::kForward) : Elementwise(o_.forward_elements);
     }
   }
 
@@ -70,7 +71,7 @@ class Emitter {
         if (gradients_.of_weights) Elementwise(o_.backward_elements);
         return;
       default:
-        return Elementwise(o_.backward_elements);
+        return IsComposed() ? Compose(Direction::kBackward) : Elementwise(o_.backward_elements);
     }
   }
 
@@ -165,6 +166,17 @@ class Emitter {
                              bytes, o_.kernels));
     }
     Add(Op::Elementwise(bytes, o_.kernels));
+  }
+
+  bool IsComposed() const { return spec_.composes_operators && o_.chain != KernelChain::kNone; }
+  // Its operations are together as long as one that moves what all of them do.
+  void Compose(Direction direction) {
+    const int64_t features = ChainFeatures(o_);
+    if (features == 0) return;
+    const int64_t own = o_.split == Split::kColumn ? DivideUp(features, spec_.tensor) : features;
+    const int64_t bytes =
+        ChainBytes(o_.chain, direction, spec_.ElementBytes(), spec_.casts_activations);
+    Add(Op::Elementwise(Bytes(OwnRows() * own * bytes), o_.kernels));
   }
 
   // With autocast norms and the stream of residuals have 32 bits, but not the branch that is added.

@@ -33,7 +33,8 @@ struct ShardSpec {
   AttentionBackend attention = AttentionBackend::kFlash;
   AttentionKernel attention_kernel = AttentionKernel::kUsual;
   Fabric tensor_fabric;
-  double elementwise_traffic = 1;  // as in Framework
+  double elementwise_traffic = 1;  // as in Framework, like the next field
+  bool composes_operators = false;
   // Bytes of an element of the gradients as they are added up; 0: they stay as GEMMs make them.
   // With a single micro-batch, or sharded gradients, a copy to where they are reduced moves as
   // much.

@@ -151,6 +151,7 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.attention_kernel = plan.attention_kernel;
   spec.overlap_tensor = plan.overlap_tensor && spec.sequence_parallel;
   if (!workload.lists_kernels) spec.elementwise_traffic = plan.framework.elementwise_traffic;
+  spec.composes_operators = plan.framework.composes_operators;
   if (plan.framework.sums_gradients) spec.gradient_bytes = plan.gradient_bytes;
   if (plan.zero >= 3) spec.shard_copies = plan.framework.shard_copies;
   spec.gathers_for_backward = plan.reshard_after_forward;

@@ -16,20 +16,21 @@
 namespace stagecraft {
 
 enum class Mechanism {
-  kBoardPower,        // board power limits the clock: Device::is_busy, clock_share
-  kHostLaunches,      // a host launches every kernel: Device::host_dispatch
-  kComputeSlowdown,   // collectives take multiprocessors: Device::collective_blocks
-  kAlignment,         // rows that are not aligned: Device::unaligned_flop_per_clock
-  kAttentionVersion,  // an attention kernel other than the GPU's usual one: Plan::attention_kernel
-  kEagerTraffic,      // what eager frameworks move: Framework::elementwise_traffic
-  kGradientSums,      // adding up gradients of micro-batches: Framework::sums_gradients
-  kLatePrefetch,      // late gathers of parameters: Framework::backward_prefetch
-  kTensorGathers,     // parameters gathered one by one: Framework::parameter_gather
-  kBroadcasts,        // parameters handed on by broadcasts: Framework::parameter_exchange
-  kShardCopies,       // copies beside sharded parameters: Framework::shard_copies
-  kUpdateOperations,  // a kernel for each operation: Framework::updates_by_operations
-  kAutocast,          // casts between 32 and 16 bits: Framework::autocasts
-  kExchangeOverlap,   // passes hide each other's exchanges of tokens: Framework::hides_exchanges
+  kBoardPower,         // board power limits the clock: Device::is_busy, clock_share
+  kHostLaunches,       // a host launches every kernel: Device::host_dispatch
+  kComputeSlowdown,    // collectives take multiprocessors: Device::collective_blocks
+  kAlignment,          // rows that are not aligned: Device::unaligned_flop_per_clock
+  kAttentionVersion,   // an attention kernel other than the GPU's usual one: Plan::attention_kernel
+  kEagerTraffic,       // what eager frameworks move: Framework::elementwise_traffic
+  kComposedOperators,  // operations launched one by one: Framework::composes_operators
+  kGradientSums,       // adding up gradients of micro-batches: Framework::sums_gradients
+  kLatePrefetch,       // late gathers of parameters: Framework::backward_prefetch
+  kTensorGathers,      // parameters gathered one by one: Framework::parameter_gather
+  kBroadcasts,         // parameters handed on by broadcasts: Framework::parameter_exchange
+  kShardCopies,        // copies beside sharded parameters: Framework::shard_copies
+  kUpdateOperations,   // a kernel for each operation: Framework::updates_by_operations
+  kAutocast,           // casts between 32 and 16 bits: Framework::autocasts
+  kExchangeOverlap,    // passes hide each other's exchanges of tokens: Framework::hides_exchanges
 };
 std::span<const Mechanism> AllMechanisms();
 const char* Name(Mechanism mechanism);     // the word of --without: "board-power"

@@ -44,6 +44,17 @@ enum class BlockPart {
   kActivation,  // between the GEMMs of an MLP or of experts
 };
 
+// What the code of a network computes by one kernel for each of several sums and products of
+// tensors if nothing fuses them; kNone: a library has a kernel for it, or the code is not known to
+// do so.
+enum class KernelChain {
+  kNone,
+  kRmsNorm,          // in 32 bits: casts, square, mean, inverse root, product; times the weights
+  kRotation,         // halves are swapped by negation and concatenation, two products and a sum
+  kGatedActivation,  // an activation, and its product with the other half
+  kTanhGelu,         // GELU by its formula with a cube and a tanh (GPT-2 in Transformers)
+};
+
 // A tensor kept from forward to backward.
 struct SavedTensor {
   std::string name;
@@ -98,8 +109,9 @@ struct Operator {
   // training precision at 16 bits: a mask of one byte is half an element, an fp32 value two.
   int64_t forward_elements = 0;
   int64_t backward_elements = 0;
-  int kernels = 1;             // launches of the forward pass in an eager framework
-  Duration forward_time = {};  // kProfiled only, per row
+  KernelChain chain = KernelChain::kNone;  // only for norm and elementwise
+  int kernels = 1;                         // launches of the forward pass in an eager framework
+  Duration forward_time = {};              // kProfiled only, per row
   Duration backward_time = {};
   std::vector<SavedTensor> saved = {};
 

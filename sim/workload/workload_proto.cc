@@ -117,6 +117,12 @@ void ReadShape(const OperatorProto& proto, const Place& place, Operator& op) {
   op.part = static_cast<BlockPart>(proto.part());
   place.Want(OperatorProto::Part_IsValid(proto.part()), "part", std::to_string(proto.part()),
              "a known part");
+  op.chain = static_cast<KernelChain>(proto.chain());
+  place.Want(OperatorProto::Chain_IsValid(proto.chain()), "chain", std::to_string(proto.chain()),
+             "a known chain");
+  const bool is_between = op.kind == OperatorKind::kNorm || op.kind == OperatorKind::kElementwise;
+  place.Want(op.chain == KernelChain::kNone || is_between, "chain", std::to_string(proto.chain()),
+             "none, since the operator is neither a norm nor elementwise");
 }
 
 Operator OperatorFromProto(const OperatorProto& proto, const Place& place) {

@@ -29,6 +29,7 @@ void OperatorsToProto(const OperatorGraph& graph, LayerKindProto* kind) {
     proto->set_expert_groups(op.expert_groups == 1 ? 0 : op.expert_groups);
     proto->set_groups_per_token(op.expert_groups == 1 ? 0 : op.groups_per_token);
     proto->set_part(static_cast<OperatorProto::Part>(op.part));
+    proto->set_chain(static_cast<OperatorProto::Chain>(op.chain));
     proto->set_backward_elements(op.backward_elements);
     proto->set_kernels(op.kernels);
     proto->set_forward_time_ns(op.forward_time.ns());

@@ -57,6 +57,8 @@ void PlanFlags::TakeStepDefaults(const StackDefaults& stack, const Take& take) {
   Framework& framework = degrees.framework;
   take("elementwise_traffic", "--compiled", framework.elementwise_traffic,
        stack.framework.elementwise_traffic);
+  take("composes_operators", "--compiled", framework.composes_operators,
+       stack.framework.composes_operators);
   take("backward_prefetch", "--backward-prefetch", framework.backward_prefetch,
        stack.framework.backward_prefetch);
   take("parameter_gather", "--param-gather", framework.parameter_gather,

@@ -155,11 +155,13 @@ TEST(StackDefaultsTest, WhatAFrameworkDoesIsAFlagToo) {
   const auto stack = Report(flags)["plan"];
   EXPECT_EQ(stack["backward_prefetch"], "post");
   EXPECT_EQ(stack["elementwise_traffic"], 1.8);
+  EXPECT_EQ(stack["composes_operators"], true);
   const auto given = Report(flags +
                             "--backward-prefetch pre --compiled --param-exchange broadcasts "
                             "--param-gather tensors")["plan"];
   EXPECT_EQ(given["backward_prefetch"], "pre");
   EXPECT_EQ(given["elementwise_traffic"], 1);
+  EXPECT_EQ(given["composes_operators"], false);
   EXPECT_EQ(given["param_exchange"], "broadcasts");
   EXPECT_EQ(stack["param_gather"], "layers");
   EXPECT_EQ(given["param_gather"], "tensors");

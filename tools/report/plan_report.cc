@@ -147,6 +147,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"cp_exchange", Name(plan.context_exchange)},
                {"reshard_after_forward", plan.reshard_after_forward},
                {"elementwise_traffic", plan.framework.elementwise_traffic},
+               {"composes_operators", plan.framework.composes_operators},
                {"backward_prefetch", Name(plan.framework.backward_prefetch)},
                {"param_gather", Name(plan.framework.parameter_gather)},
                {"param_exchange", Name(plan.framework.parameter_exchange)},

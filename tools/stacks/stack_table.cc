@@ -160,6 +160,7 @@ void Change(std::vector<StackValue>& values, std::vector<StackValue> newer) {
 Framework FrameworkOf(const StackProto& proto) {
   Framework framework;
   if (proto.has_elementwise_traffic()) framework.elementwise_traffic = proto.elementwise_traffic();
+  framework.composes_operators = proto.composes_operators();
   if (proto.backward_prefetch() == Name(BackwardPrefetch::kAfter)) {
     framework.backward_prefetch = BackwardPrefetch::kAfter;
   }

@@ -69,6 +69,7 @@ class Completion {
     // torch.compile fuses what lies between GEMMs.
     if (!row_.compiled.empty() && IsYes("compiled", row_.compiled)) {
       completed_.framework.elementwise_traffic = 1;
+      completed_.framework.composes_operators = false;
       completed_.memory.compiles = true;
     }
   }

@@ -119,6 +119,7 @@ PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model) 
   const LayerKind& block = BlockKind(network.workload);
   ShardSpec spec = LayerShard(row, cluster);
   spec.elementwise_traffic = completed.framework.elementwise_traffic;
+  spec.composes_operators = completed.framework.composes_operators;
   LayerSteps steps = ShardLayer(block, spec);
   if (RecomputesWhole(block, spec)) {
     steps.backward.insert(steps.backward.begin(), steps.forward.begin(), steps.forward.end());

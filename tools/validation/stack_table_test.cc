@@ -54,6 +54,16 @@ TEST(StackTableTest, WordsAreThoseOfTheFlags) {
   EXPECT_EQ(internevo.framework.parameter_exchange, ParameterExchange::kBroadcasts);
 }
 
+TEST(StackTableTest, SomeStacksRunCodeThatComposesOperators) {
+  const StackTable& table = StackTable::Embedded();
+  for (const char* id : {"ddp", "fsdp", "torchtitan", "other"}) {
+    EXPECT_TRUE(table.Find(id)->framework.composes_operators) << id;
+  }
+  for (const char* id : {"megatron-2021", "megatron-core", "nemo", "internevo", "oneflow"}) {
+    EXPECT_FALSE(table.Find(id)->framework.composes_operators) << id;
+  }
+}
+
 // What says how much memory the software takes says what it launches, too.
 TEST(StackTableTest, WordsOfMemoryAreThoseOfKernels) {
   const StackDefaults& ddp = *StackTable::Embedded().Find("ddp");

@@ -11,7 +11,9 @@
 
 namespace stagecraft {
 
-enum class Activation { kGelu, kRelu, kSilu, kSquaredRelu };
+// kTanhGelu: the formula with a cube and a tanh, which the code of the network spells out
+// (NewGELUActivation of Transformers).
+enum class Activation { kGelu, kTanhGelu, kRelu, kSilu, kSquaredRelu };
 enum class NormKind { kLayer, kRms };
 enum class NormPlace { kBefore, kAfter };  // norms before attention and MLP, or after their sums
 

@@ -11,6 +11,7 @@ Operator Rotary(const DecoderConfig& config) {
   Operator op = ElementwiseOperator("rotary", Split::kColumn, features, features);
   // Reads and writes the rotated part of queries and keys, both ways.
   op.forward_elements = op.backward_elements = 2 * heads * rotated;
+  op.chain = KernelChain::kRotation;
   op.kernels = 2;
   return op;
 }

@@ -9,6 +9,7 @@ namespace {
 
 DecoderConfig Gpt() {
   DecoderConfig config;
+  config.activation = Activation::kTanhGelu;
   config.learned_positions = true;
   config.norm_bias = config.qkv_bias = config.projection_bias = config.mlp_bias = true;
   config.tied_embeddings = true;
@@ -18,6 +19,7 @@ DecoderConfig Gpt() {
 
 DecoderConfig GptNeox() {
   DecoderConfig config = Gpt();
+  config.activation = Activation::kGelu;
   config.learned_positions = config.tied_embeddings = false;
   config.attention_dropout = config.hidden_dropout = false;
   config.rotary_fraction = 0.25;
@@ -27,6 +29,7 @@ DecoderConfig GptNeox() {
 
 DecoderConfig GptJ() {
   DecoderConfig config = GptNeox();
+  config.activation = Activation::kTanhGelu;
   config.qkv_bias = config.projection_bias = false;
   config.shared_norm = config.head_bias = true;
   return config;
@@ -34,6 +37,7 @@ DecoderConfig GptJ() {
 
 DecoderConfig Phi() {
   DecoderConfig config = GptNeox();
+  config.activation = Activation::kTanhGelu;
   config.rotary_fraction = 0.5;
   config.shared_norm = config.head_bias = true;
   return config;
@@ -49,6 +53,7 @@ DecoderConfig Opt() {
 
 DecoderConfig Mpt() {
   DecoderConfig config = Gpt();
+  config.activation = Activation::kGelu;
   config.learned_positions = false;
   config.norm_bias = config.qkv_bias = config.projection_bias = config.mlp_bias = false;
   config.attention_dropout = config.hidden_dropout = false;
@@ -57,6 +62,7 @@ DecoderConfig Mpt() {
 
 DecoderConfig Bloom() {
   DecoderConfig config = Gpt();
+  config.activation = Activation::kGelu;
   config.learned_positions = false;
   config.embedding_norm = true;
   config.attention_dropout = config.hidden_dropout = false;

@@ -56,6 +56,7 @@ Operator NormOperator(const DecoderConfig& config, std::string name, int64_t fea
   op.part = BlockPart::kNorm;
   op.forward_elements = 2 * features;   // reads x, writes y
   op.backward_elements = 3 * features;  // reads x and dy, writes dx
+  if (config.norm == NormKind::kRms) op.chain = KernelChain::kRmsNorm;
   op.saved = {{.name = op.name + "_input", .features = features}};
   return op;
 }
@@ -120,6 +121,11 @@ Operator ActivationOperator(const DecoderConfig& config, std::string name, int64
   op.part = BlockPart::kActivation;
   op.forward_elements = in + out;
   op.backward_elements = in + out + in;  // reads the input and dy, writes dx
+  if (config.gated_mlp) {
+    op.chain = KernelChain::kGatedActivation;
+  } else if (config.activation == Activation::kTanhGelu) {
+    op.chain = KernelChain::kTanhGelu;
+  }
   if (config.gated_mlp || config.activation != Activation::kRelu) {
     op.saved = {{.name = op.name + "_input", .features = in, .split = Split::kColumn}};
   }

@@ -11,6 +11,7 @@ namespace {
 EncoderConfig Bert() {
   EncoderConfig config;
   config.block = DecoderOfFamily("gpt");
+  config.block.activation = Activation::kGelu;
   config.block.causal = false;
   config.block.norm_place = NormPlace::kAfter;
   config.block.final_norm = false;

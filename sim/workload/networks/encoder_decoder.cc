@@ -23,6 +23,7 @@ EncoderDecoderConfig T5() {
 EncoderDecoderConfig MegatronT5() {
   EncoderDecoderConfig config;
   config.block = DecoderOfFamily("gpt");
+  config.block.activation = Activation::kGelu;
   config.block.head_bias = true;
   return config;
 }

@@ -51,6 +51,25 @@ Operator Find(const LayerKind& kind, const std::string& name) {
   return {};
 }
 
+// The code of BERT and of networks of images calls a library for GELU and layer norms, that of T5
+// none for its RMS norms.
+TEST(EncoderTest, OnlyT5ComposesOperators) {
+  const auto composes = [](const Workload& workload) {
+    for (const LayerKind& kind : workload.kinds) {
+      for (const Operator& op : kind.operators) {
+        if (op.chain != KernelChain::kNone) return true;
+      }
+    }
+    return false;
+  };
+  EXPECT_FALSE(composes(BuildEncoder(Bert(), kFlash, "w")));
+  EXPECT_FALSE(composes(BuildVision(Vision(), kFlash, "w")));
+  EncoderDecoderConfig megatron = EncoderDecoderOfFamily("megatron_t5");
+  SetSizes(megatron.block);
+  EXPECT_FALSE(composes(BuildEncoderDecoder(megatron, kFlash, "w")));
+  EXPECT_TRUE(composes(BuildEncoderDecoder(T5(), kFlash, "w")));
+}
+
 // Tables (32 + 4 + 2)·8 and a norm; blocks of 4·64 + 2·128 matrices, biases
 // 4·8 + 16 + 8, norms 4·8; transform 64 + 8, norm 16, a bias per word.
 TEST(EncoderTest, ParametersOfABertThatFitsInTheHead) {

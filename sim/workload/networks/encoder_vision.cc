@@ -47,6 +47,7 @@ LayerKind Classifier(const VisionConfig& config) {
 VisionConfig VisionTransformer() {
   VisionConfig config;
   config.block = DecoderOfFamily("gpt");
+  config.block.activation = Activation::kGelu;
   config.block.family = "vit";
   config.block.causal = config.block.tied_embeddings = false;
   config.block.attention_dropout = config.block.hidden_dropout = false;

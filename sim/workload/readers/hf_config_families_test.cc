@@ -50,6 +50,16 @@ TEST(HfConfigFamiliesTest, ReadsDeepSeek) {
   EXPECT_EQ(plain.mla.query_rank, 0);
 }
 
+// The code of networks with "gelu_new" spells its formula out; "gelu_pytorch_tanh" is a function of
+// PyTorch.
+TEST(HfConfigFamiliesTest, TellsGeluThatIsSpelledOut) {
+  const auto activation = [](const char* name) {
+    return Read<DecoderConfig>(With(Decoder("phi"), {{"hidden_act", name}})).activation;
+  };
+  EXPECT_EQ(activation("gelu_new"), Activation::kTanhGelu);
+  EXPECT_EQ(activation("gelu_pytorch_tanh"), Activation::kGelu);
+}
+
 TEST(HfConfigFamiliesTest, ReadsOpt) {
   const auto config = Read<DecoderConfig>(
       With(Decoder("opt"), {{"word_embed_proj_dim", 16}, {"do_layer_norm_before", false}}));

@@ -118,7 +118,7 @@ struct ActivationName {
 };
 inline constexpr std::array<ActivationName, 9> kActivations = {{
     {"gelu", Activation::kGelu},
-    {"gelu_new", Activation::kGelu},
+    {"gelu_new", Activation::kTanhGelu},
     {"gelu_fast", Activation::kGelu},
     {"gelu_pytorch_tanh", Activation::kGelu},
     {"quick_gelu", Activation::kGelu},
