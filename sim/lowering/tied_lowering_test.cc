@@ -17,6 +17,7 @@
 #include "sim/workload/layer_state.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
+#include "sim/workload/networks/test_linears.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -25,19 +26,6 @@ namespace {
 constexpr int64_t kTable = 1024 * 256;  // of the vocabulary, in parameters
 
 using States = std::vector<LayerState>;
-
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
-// Embedding and the first blocks are frozen; the head trains the table of the embedding.
-Workload Detached(const Workload& workload, int frozen) {
-  States states(workload.layers.size());
-  for (int layer = 0; layer < frozen; ++layer) states[layer].is_trained = false;
-  states[0].is_detached = true;
-  return With(workload, states);
-}
 
 Workload Llama(int layers) {
   return BuildDecoder(

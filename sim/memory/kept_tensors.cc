@@ -6,30 +6,6 @@
 namespace stagecraft {
 namespace {
 
-// Returns the features of the matrices that one GEMM merges, which stand for a GEMM each where
-// layers are written with a matrix for queries, keys and values, and with two for a gated
-// activation.
-std::vector<int64_t> MergedFeatures(const LayerKind& layer, int v) {
-  const Operator& gemm = layer.operators[v];
-  for (const Operator& other : layer.operators) {
-    const int64_t query = int64_t{other.heads} * other.head_size;
-    const int64_t key = int64_t{other.kv_heads} * other.head_size;
-    const bool is_attention = other.kind == OperatorKind::kAttention;
-    if (is_attention && gemm.name == "qkv" && gemm.out_features == query + 2 * key) {
-      return {query, key, key};
-    }
-  }
-  for (const size_t reader : layer.operators.consumers(v)) {
-    const Operator& gate = layer.operators[reader];
-    const bool is_gate =
-        gate.kind == OperatorKind::kElementwise && gate.in_features == 2 * gate.out_features;
-    if (is_gate && gemm.out_features == gate.in_features) {
-      return {gate.out_features, gate.out_features};
-    }
-  }
-  return {gemm.out_features};
-}
-
 // Whether the backward reads the output of a GEMM: not if it is only added to what the layer hands
 // on, which a compiler sees.
 bool IsRead(const LayerKind& layer, int v) {
@@ -111,7 +87,7 @@ Bytes KeptTensors::BesidesInput() const {
 // layer came before; counts these on.
 Bytes KeptTensors::GemmOutputs(int v, int64_t& gemms) const {
   int64_t kept = 0;
-  for (const int64_t features : MergedFeatures(layer_, v)) {
+  for (const int64_t features : MergedMatrices(layer_, v)) {
     if (gemms++ % 2 == 1 || (framework_.compiles && !IsRead(layer_, v))) continue;
     kept += OutputBytes(op(v), spec_).count() * features / op(v).out_features;
   }

@@ -14,6 +14,7 @@
 #include "sim/workload/layer_state.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/test_decoders.h"
+#include "sim/workload/networks/test_linears.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -22,18 +23,6 @@ namespace {
 constexpr int64_t kTable = 1024 * 256;  // of the vocabulary, in parameters
 
 using States = std::vector<LayerState>;
-
-Workload With(Workload workload, const States& states) {
-  ApplyLayerStates("test", states, workload);
-  return workload;
-}
-
-Workload Detached(int frozen) {
-  States states(MakeWorkload().layers.size());
-  for (int layer = 0; layer < frozen; ++layer) states[layer].is_trained = false;
-  states[0].is_detached = true;
-  return With(MakeWorkload(), states);
-}
 
 Workload Llama() {
   return BuildDecoder(
@@ -57,7 +46,7 @@ std::vector<StageMemory> MemoryOf(const Workload& workload, int stages,
 
 // Gradients have 2 bytes and Adam's states 12.
 TEST(TiedMemoryTest, ADetachedTableHasOneGradientAndState) {
-  const Workload net = Detached(4);
+  const Workload net = Detached(MakeWorkload(), 4);
   const StageMemory memory = MemoryOf(net, 1)[0];
   EXPECT_EQ(memory.weights, Bytes(2 * net.Parameters()));
   EXPECT_EQ(memory.gradients, Bytes(2 * net.TrainedParameters()));
@@ -65,7 +54,7 @@ TEST(TiedMemoryTest, ADetachedTableHasOneGradientAndState) {
 }
 
 TEST(TiedMemoryTest, TheFirstStageHoldsACopyOfTheTableAndNothingElse) {
-  const Workload net = Detached(4);
+  const Workload net = Detached(MakeWorkload(), 4);
   const std::vector<StageMemory> stages = MemoryOf(net, 2);
   EXPECT_EQ(stages[0].gradients, Bytes());
   EXPECT_EQ(stages[0].optimizer, Bytes());
@@ -81,7 +70,7 @@ TEST(TiedMemoryTest, TheBackwardOfTheHeadMakesTheGradientOfADetachedTable) {
   FrameworkMemory framework;
   framework.keeps_gradients = false;
   for (const int frozen : {1, 4}) {
-    const Workload net = Detached(frozen);
+    const Workload net = Detached(MakeWorkload(), frozen);
     EXPECT_EQ(MemoryOf(net, 1, framework)[0].gradients, Bytes(2 * net.TrainedParameters()));
   }
 }

@@ -39,6 +39,15 @@ inline Workload With(Workload workload, const std::vector<LayerState>& states) {
   return workload;
 }
 
+// Returns the workload with its first layers frozen, of which the embedding shares the table that
+// the head trains.
+inline Workload Detached(Workload workload, int frozen) {
+  std::vector<LayerState> states(workload.layers.size());
+  for (int layer = 0; layer < frozen; ++layer) states[layer].is_trained = false;
+  states[0].is_detached = true;
+  return With(std::move(workload), states);
+}
+
 // Returns the workload with these layers frozen.
 inline Workload Frozen(Workload workload, const std::vector<int>& layers) {
   std::vector<bool> is_frozen(workload.layers.size());
