@@ -15,10 +15,11 @@
 namespace stagecraft {
 
 // Gives the same estimates as the model behind it, in less than 0.1 us for an op that it has seen.
-// Of a sparse product it remembers the dense ops too, which are the same however many entries there
-// are. Predict() may be called from any thread. It remembers at most `most` estimates for each
-// device, of some 400 bytes each, and asks the other model each time for any further op. The number
-// of devices has no limit, since callers have only the few GPU types of a cluster.
+// A sparse product can run as dense ops, whose estimates are remembered too: the GEMM among them is
+// the same however many entries there are. Predict() may be called from any thread. It remembers at
+// most `most` estimates for each device, of some 400 bytes each, and asks the other model each time
+// for any further op. The number of devices has no limit, since callers have only the few GPU types
+// of a cluster.
 class MemoModel : public CostModel {
  public:
   // `model` must outlive this one.

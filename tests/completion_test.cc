@@ -1,8 +1,6 @@
 // Tests of the scripts that `completion` prints, as shells use them.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "tests/bad_input.h"
+#include "tests/command_output.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft::bad_input {
@@ -17,18 +16,6 @@ namespace {
 
 using nlohmann::json;
 using Words = std::set<std::string>;
-
-std::string OutputOf(const std::string& command) {
-  std::string output;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> part;
-  for (size_t read; (read = fread(part.data(), 1, part.size(), pipe)) > 0;) {
-    output.append(part.data(), read);
-  }
-  EXPECT_EQ(pclose(pipe), 0) << command << "\n" << output;
-  return output;
-}
 
 json FlagsOf(const std::string& verb) {
   return json::parse(RunLine(verb + " --help-json").out)["flags"];

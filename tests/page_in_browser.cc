@@ -2,28 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
 #include "costmodel/proto_file.h"
+#include "tests/command_output.h"
 #include "tools/chart/svg_parts.h"
 
 namespace stagecraft::bad_input {
 namespace {
-
-std::string OutputOf(const std::string& command) {
-  std::string output;
-  FILE* const pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> part;
-  for (size_t read; (read = fread(part.data(), 1, part.size(), pipe)) > 0;) {
-    output.append(part.data(), read);
-  }
-  EXPECT_EQ(pclose(pipe), 0) << command;
-  return output;
-}
 
 // Decodes base64.
 std::string Decoded(const std::string& text) {

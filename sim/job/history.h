@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -35,6 +36,13 @@ struct RunPhase {
   int working_devices = 0;  // The devices of the plan that are at work, or could be.
   std::string reason;       // It is in words, and may be empty.
 };
+
+// The words by which a reason can be told. It begins with the first if the run stops because of a
+// failure that was noticed, is the second if it stops to let devices join again, and ends with the
+// third if a checkpoint is written beside the steps.
+inline constexpr std::string_view kAfterReason = "after: ";
+inline constexpr std::string_view kDevicesReturnReason = "devices return";
+inline constexpr std::string_view kWritesCheckpointReason = "writes a checkpoint";
 
 // What a run came to. Devices are paid for all the time, whether they work or not, so GPU-hours are
 // the time on the clock times the devices of the plan.

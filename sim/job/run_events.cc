@@ -86,8 +86,8 @@ std::string SimulatedRun::Cause() const {
 }
 
 // Returns the text and the cause of the last failure; nothing if nobody will read it.
-std::string SimulatedRun::Reason(const char* before) const {
-  return recorder_.keeps_phases() ? before + Cause() : "";
+std::string SimulatedRun::Reason(std::string_view before) const {
+  return recorder_.keeps_phases() ? std::string(before) + Cause() : "";
 }
 
 void SimulatedRun::GiveUp(const std::string& why) const {

@@ -22,7 +22,7 @@ void SimulatedRun::Recover() {
   }
   Choice choice = AwaitRunnable();
   is_broken_ = false;
-  Rejoin(std::move(choice), Reason("after: "));
+  Rejoin(std::move(choice), Reason(kAfterReason));
 }
 
 // Returns what the run goes on with when the cluster can run the plan, or another one.
@@ -134,7 +134,7 @@ void SimulatedRun::Regroup() {
   if (Gains(*choice)) {
     without_state_ = DevicesOff();
     is_rejoining_ = true;
-    return Rejoin(*std::move(choice), "devices return");
+    return Rejoin(*std::move(choice), std::string(kDevicesReturnReason));
   }
   const bool is_same = step_here_ && step_here_->time == choice->step.time &&
                        DevicesOff() == Union(choice->state.down, choice->step.idle);

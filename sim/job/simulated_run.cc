@@ -174,8 +174,10 @@ void SimulatedRun::Advance(Duration stop) {
                  {}};
   if (recorder_.keeps_phases()) {
     phase.reason = is_redone ? Reason("lost when ") : step_reason_;
-    if (writing_)
-      phase.reason += phase.reason.empty() ? "writes a checkpoint" : ", writes a checkpoint";
+    if (writing_) {
+      if (!phase.reason.empty()) phase.reason += ", ";
+      phase.reason += kWritesCheckpointReason;
+    }
   }
   recorder_.Add(std::move(phase));
   spent_ = progress - steps * pace_;

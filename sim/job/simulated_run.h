@@ -81,7 +81,7 @@ class SimulatedRun {
   void Break(const ClusterEvent* event);
   std::optional<int> DeadLink() const;
   std::string Cause() const;
-  std::string Reason(const char* before) const;
+  std::string Reason(std::string_view before) const;
   [[noreturn]] void GiveUp(const std::string& why) const;
 
   // How it recovers, in run_recovery.cc.

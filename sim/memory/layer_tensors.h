@@ -59,8 +59,8 @@ struct TraceOptions {
   bool keeps_input = true;    // it is the first of its range of recomputed layers, if it is in one
   bool keeps_output = false;  // what it hands on stays until its backward
   int gradient_bytes = 0;     // of an element of gradients that have no buffers; 0: they have some
-  // So many of a rank's parameters, from the layer's first on or, if it has an exit, from that of
-  // the exit on, are tied to another layer, which makes their gradient.
+  // The number of a rank's parameters that are tied to another layer, which makes their gradient:
+  // the layer's first ones or, if it has an exit, those of the exit.
   int64_t tied = 0;
   bool has_narrow_weights = false;  // there is nothing for FrameworkMemory::casts_weights to cast
   friend bool operator==(const TraceOptions&, const TraceOptions&) = default;

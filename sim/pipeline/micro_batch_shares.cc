@@ -15,7 +15,7 @@ MicroBatchShares::MicroBatchShares(std::span<const int> counts)
       first_(1, 0) {
   const bool are_equal =
       std::adjacent_find(counts.begin(), counts.end(), std::not_equal_to<>()) == counts.end();
-  if (are_equal && counts[0] > 0) return;  // they take micro-batches in turn
+  if (are_equal && !counts.empty() && counts[0] > 0) return;  // they take micro-batches in turn
   for (int replica = 0; replica < replicas_; ++replica) {
     CHECK(counts[replica] > 0);
     for (int own = 0; own < counts[replica]; ++own) positions_.push_back({replica, own});

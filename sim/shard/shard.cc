@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <numeric>
+#include <optional>
 
 #include "costmodel/check.h"
 #include "costmodel/divide.h"
@@ -175,9 +176,14 @@ ShardSpec LayerSpec(const Workload& workload, const ShardSpec& spec, int layer) 
 LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   ShardSpec spec = given;
   if (layer.role == LayerRole::kHead) spec.precision = WorkingType(spec.precision);
-  ShardSpec of_exit = given;
-  of_exit.precision = WorkingType(given.precision);
   const size_t exit = FirstExitOperator(layer);
+  // The head at an exit has the precision of every head.
+  std::optional<ShardSpec> of_exit;
+  if (exit < layer.operators.size()) {
+    of_exit = given;
+    of_exit->precision = WorkingType(given.precision);
+  }
+  const auto spec_of = [&](size_t v) -> const ShardSpec& { return v < exit ? spec : *of_exit; };
   LayerSteps steps;
   if (!layer.is_cached) {
     AppendParameterCopies(layer, spec, steps.forward);
@@ -186,7 +192,7 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
       AppendPass(all, 4 + spec.ElementBytes(), 0, steps.forward);
     }
     for (size_t v = 0; v < layer.operators.size(); ++v) {
-      AppendForward(layer.operators[v], v < exit ? spec : of_exit, steps.forward);
+      AppendForward(layer.operators[v], spec_of(v), steps.forward);
     }
   }
   // A forward that runs again makes its copies anew.
@@ -196,7 +202,7 @@ LayerSteps ShardLayer(const LayerKind& layer, const ShardSpec& given) {
   AppendRepeatedParts(layer, spec, steps.backward);
   const std::vector<OperatorGradients> gradients = GradientsOf(layer);
   for (size_t v = layer.operators.size(); v-- > 0;) {
-    AppendBackward(layer.operators[v], gradients[v], v < exit ? spec : of_exit, steps.backward);
+    AppendBackward(layer.operators[v], gradients[v], spec_of(v), steps.backward);
   }
   if (layer.has_backward()) AppendGradientCopies(layer, spec, steps.backward);
   return steps;

@@ -155,6 +155,7 @@ class LockStep {
       const auto replicas = static_cast<int>(plan.stages[stage].replicas.size());
       for (int r = 0; r < replicas; ++r) {
         orders_.back().push_back(StageOrder(plan, stage, r));
+        EXPECT_EQ(ReplicaMicroBatches(plan, stage, r), shares_.back().Count(r));
       }
       next_.emplace_back(replicas, 0);
       for (std::vector<std::vector<bool>>& done : done_) {

@@ -15,21 +15,16 @@ using What = ClusterEvent::What;
 
 constexpr int64_t kMostCheckpoints = 24;  // that are marked
 
-// How the reasons of phases begin and end (sim/job/run_recovery.cc, simulated_run.cc).
-constexpr std::string_view kAfter = "after: ", kDevicesReturn = "devices return";
-constexpr std::string_view kWrites = "writes a checkpoint", kAlsoWrites = ", writes a checkpoint";
-
 bool Computes(const RunPhase& phase) { return phase.step_time > Duration(); }
 
-bool Writes(const RunPhase& phase) { return phase.reason.ends_with(kWrites); }
+bool Writes(const RunPhase& phase) { return phase.reason.ends_with(kWritesCheckpointReason); }
 
 // What a computing phase says of the cluster; "" if all its parts work at full speed.
 std::string ImpairmentOf(const RunPhase& phase) {
   std::string_view reason = phase.reason;
-  for (const std::string_view end : {kAlsoWrites, kWrites}) {
-    if (!reason.ends_with(end)) continue;
-    reason.remove_suffix(end.size());
-    break;
+  if (Writes(phase)) {
+    reason.remove_suffix(kWritesCheckpointReason.size());
+    if (reason.ends_with(", ")) reason.remove_suffix(2);
   }
   return std::string(reason);
 }
@@ -107,15 +102,15 @@ class PhaseReader {
 
   // A phase in which nothing is computed because of a failure, or because devices return.
   void ReadStop(const RunPhase& phase) {
-    const bool is_after = phase.reason.starts_with(kAfter);
-    const std::string cause = phase.reason.substr(is_after ? kAfter.size() : 0);
+    const bool is_after = phase.reason.starts_with(kAfterReason);
+    const std::string cause = phase.reason.substr(is_after ? kAfterReason.size() : 0);
     const bool is_detection = phase.kind == PhaseKind::kDetection;
     const bool was_detected = last_.kind == PhaseKind::kDetection && last_.reason == cause;
-    if (is_interrupted_ && phase.reason == kDevicesReturn) return;
+    if (is_interrupted_ && phase.reason == kDevicesReturnReason) return;
     if (is_interrupted_ && !(is_detection && !was_detected) && !(is_after && cause != cause_)) {
       return;
     }
-    const Kind kind = phase.reason == kDevicesReturn ? Kind::kReturn : Kind::kFailure;
+    const Kind kind = phase.reason == kDevicesReturnReason ? Kind::kReturn : Kind::kFailure;
     Add(phase, kind, kind == Kind::kReturn ? "restarts, since devices return" : cause);
     is_interrupted_ = true;
     cause_ = cause;
