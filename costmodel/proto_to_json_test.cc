@@ -20,7 +20,8 @@ TEST(ProtoToJsonTest, NumbersAreNumbersAndTextIsText) {
   phase.set_reason("12");
   EXPECT_EQ(ProtoToJson(phase).dump(),
             R"({"kind":"RELOAD","first_step":0,"steps":0,"start_ns":9223372036854775807,)"
-            R"("length_ns":0,"step_time_ns":0,"working_devices":3,"reason":"12"})");
+            R"("length_ns":0,"step_time_ns":0,"working_devices":3,"reason":"12","plan":0,)"
+            R"("idle_share":0.0})");
 }
 
 TEST(ProtoToJsonTest, WhatCanBeAbsentIsLeftOut) {

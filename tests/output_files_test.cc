@@ -112,7 +112,7 @@ Result StoppedSearch(int signal, int ticks, const std::string& output) {
     }
   });
   const Result result = RunLine(
-      "search --model llama3-405b --cluster h100-sxm:2048x8 --global-batch 2048 --seq 8192 "
+      "search --model llama3-405b --cluster h100-sxm:64x8 --global-batch 512 --seq 8192 "
       "--algorithm mcmc --budget 300s --no-explain --json --quiet --cost-model analytical -o " +
       output);
   is_done = true;
@@ -126,7 +126,7 @@ TEST_F(OutputFilesTest, ASearchThatIsToldToEndKeepsItsBestPlan) {
   const std::string plan = Expand("$T/plan.yaml");
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     bool has_plan = false;
-    for (const int ticks : {10, 80, 400, 2400}) {
+    for (const int ticks : {10, 40, 160, 640, 2400}) {
       const Result result = StoppedSearch(signal, ticks, plan);
       EXPECT_EQ(result.code, kExitInterrupted) << signal << "\n" << result.err;
       const auto report = nlohmann::json::parse(result.out);

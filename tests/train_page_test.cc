@@ -265,10 +265,11 @@ TEST_F(TrainPageTest, TipsSayWhatSpansMarksAndBandsAre) {
   ASSERT_EQ(phase["kind"], "COMPUTING");
   char words[200];
   const double start = phase["start_ns"], length = phase["length_ns"];
-  std::snprintf(words, sizeof words, "computing from step %lld: %.3f ms\n%.3f min to %.3f min",
-                static_cast<long long>(phase["first_step"]),
-                phase["step_time_ns"].get<double>() / 1e6, start / kHour * 60,
-                (start + length) / kHour * 60);
+  std::snprintf(
+      words, sizeof words,
+      "computing from step %lld: %.3f ms with tp 1 x pp 4 x dp 2, 1f1b\n%.3f min to %.3f min",
+      static_cast<long long>(phase["first_step"]), phase["step_time_ns"].get<double>() / 1e6,
+      start / kHour * 60, (start + length) / kHour * 60);
   EXPECT_EQ(seen[2], words);
   const int layers = report["states"][0]["stage_layers"][0];
   EXPECT_TRUE(

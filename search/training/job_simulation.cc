@@ -1,6 +1,9 @@
 #include "search/training/job_simulation.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <span>
 #include <utility>
@@ -14,6 +17,7 @@
 #include "search/training/shrunk_plan.h"
 #include "search/training/stage_loads.h"
 #include "search/training/state_move.h"
+#include "sim/job/history.h"
 
 namespace stagecraft {
 namespace {
@@ -59,6 +63,25 @@ std::optional<Cluster> WholeNodes(const Cluster& cluster, const std::set<int>& b
     slow.devices.emplace_back(device - missing, rate);
   }
   return whole.WithSlowParts(std::move(slow));
+}
+
+std::shared_ptr<const RunPlan> ToHistory(const Plan& plan) {
+  const Stage& first = plan.stages[0];
+  size_t replicas = first.replicas.size();
+  for (const Stage& stage : plan.stages) replicas = std::min(replicas, stage.replicas.size());
+  RunPlan said{
+      fmt::format("tp {} x pp {} x dp {}", first.tensor_parallel, plan.stages.size(), replicas),
+      DivisionOf(plan)};
+  if (first.context_parallel > 1) said.words += fmt::format(" x cp {}", first.context_parallel);
+  if (first.expert_parallel > 1) said.words += fmt::format(", ep {}", first.expert_parallel);
+  said.words += fmt::format(", {}", Name(plan.schedule));
+  return std::make_shared<const RunPlan>(std::move(said));
+}
+
+// Returns a step of a plan that leaves these devices idle.
+RunningStep StepOf(const Plan& plan, const Evaluation& evaluation, std::vector<int> idle) {
+  return {evaluation.step_time, evaluation.devices, std::move(idle), ToHistory(plan),
+          evaluation.profile.bubble_fraction};
 }
 
 // Returns the speed of the slowest device of a stage.
@@ -121,8 +144,7 @@ const Workload& JobSimulation::NetworkOf(int network) const {
 std::optional<RunningStep> JobSimulation::Step(const ClusterState& cluster, int network) const {
   const TrainedState& state = StateOf(network);
   if (cluster.IsWhole()) {  // Stages that re-packing has freed do nothing.
-    return RunningStep{state.evaluation.step_time, state.devices(),
-                       Without(devices_, DevicesOf(state.plan))};
+    return StepOf(state.plan, state.evaluation, Without(devices_, DevicesOf(state.plan)));
   }
   const bool shrinks = job_.conditions.recovery.policy == Recovery::Policy::kShrink;
   if (!cluster.down.empty() && !shrinks) return std::nullopt;
@@ -132,7 +154,7 @@ std::optional<RunningStep> JobSimulation::Step(const ClusterState& cluster, int 
       EvaluateOn(job_.cluster.WithSlowParts(SlowPartsOf(cluster)), *plan, network);
   if (!evaluation) return std::nullopt;
   const std::vector<int> idle = Without(devices_, DevicesOf(*plan));
-  return RunningStep{evaluation->step_time, evaluation->devices, Without(idle, cluster.down)};
+  return StepOf(*plan, *evaluation, Without(idle, cluster.down));
 }
 
 std::optional<Evaluation> JobSimulation::EvaluateOn(const Cluster& cluster, const Plan& plan,
@@ -172,9 +194,8 @@ std::optional<Replanned> JobSimulation::Rebalance(const ClusterState& cluster, i
   if (unchanged && unchanged->time <= evaluation->step_time) return std::nullopt;
   try {
     const StateMove move = MoveStates(plan, divided, workload, slowed, job_.model, job_.options);
-    return Replanned{
-        {evaluation->step_time, evaluation->devices, Without(devices_, DevicesOf(divided))},
-        move.time};
+    return Replanned{StepOf(divided, *evaluation, Without(devices_, DevicesOf(divided))),
+                     move.time};
   } catch (const LinkDownError&) {
     return std::nullopt;
   }
@@ -205,12 +226,12 @@ std::optional<Replanned> JobSimulation::Search(const ClusterState& cluster, int 
   const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
   const PlanRun run = SearchPlans(PlanAlgorithm::kExhaustive, problem, *space, options);
   if (run.result.plans.empty()) return std::nullopt;
-  const Evaluation& best = run.result.plans[0].evaluation;
+  const RankedPlan& best = run.result.plans[0];
   std::vector<int> of_broken;  // devices of the plan that work but are not used
   for (const int device : devices_) {
     if (broken.contains(job_.cluster.place(device).node)) of_broken.push_back(device);
   }
-  return Replanned{{best.step_time, best.devices, Without(of_broken, cluster.down)}, {}};
+  return Replanned{StepOf(best.plan, best.evaluation, Without(of_broken, cluster.down)), {}};
 }
 
 }  // namespace stagecraft

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "costmodel/error_of.h"
 #include "costmodel/random.h"
@@ -47,13 +49,16 @@ TEST(JobSimulationTest, AShrunkRunGoesOnWithTheReplicasThatAreLeft) {
   EXPECT_FALSE(ShrunkPlan(small.plan, {0, 5}).has_value());
   Job job = small.JobWith({});
   job.conditions.recovery.policy = Recovery::Policy::kShrink;
-  job.conditions.events = {At(0, 5, ClusterEvent::What::kFail)};
+  job.conditions.events = {At(1e-3, 5, ClusterEvent::What::kFail)};
   const JobSimulation run(job, TrainStates(job));
   const History history = SimulateRun(run.spec(), Random(1));
   const Duration step =
       SimulateStep(*half, small.workload, small.cluster, small.model).evaluation.step_time;
   EXPECT_EQ(history.phases.back().step_time, step);
   EXPECT_EQ(history.phases.back().working_devices, 4);
+  ASSERT_NE(history.phases.back().plan, nullptr);
+  EXPECT_EQ(history.phases.front().plan->words, "tp 1 x pp 4 x dp 2, 1f1b");
+  EXPECT_EQ(history.phases.back().plan->words, "tp 1 x pp 4 x dp 1, 1f1b");
 }
 
 // A device at half of its speed is the pace of its stage, until layers move away from it.
@@ -68,6 +73,10 @@ TEST(JobSimulationTest, AReplannedRunMovesLayersAwayFromASlowDevice) {
   const Duration slow = SimulateRun(waiting.spec(), Random(1)).phases.back().step_time;
   const History moved = SimulateRun(moving.spec(), Random(1));
   EXPECT_LT(moved.phases.back().step_time.seconds(), 0.8 * slow.seconds());
+  ASSERT_NE(moved.phases.back().plan, nullptr);
+  const std::vector<int>& layers = moved.phases.back().plan->layers;
+  EXPECT_LT(layers[1], moved.phases.front().plan->layers[1]);
+  EXPECT_EQ(std::accumulate(layers.begin(), layers.end(), 0), 26);
   EXPECT_GT(moved.totals.Lost(PhaseKind::kRebalancing), Duration());
 }
 

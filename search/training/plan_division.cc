@@ -11,7 +11,11 @@ namespace stagecraft {
 
 Division DivisionOf(const Plan& plan) {
   Division division;
-  for (const Stage& stage : plan.stages) division.push_back(stage.chunks[0].count);
+  for (const Stage& stage : plan.stages) {
+    int layers = 0;
+    for (const LayerRange& chunk : stage.chunks) layers += chunk.count;
+    division.push_back(layers);
+  }
   return division;
 }
 

@@ -1,4 +1,4 @@
-// The layers of a plan as a division over its stages, for plans with one chunk on each stage.
+// The layers of a plan as a division over its stages.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@ namespace stagecraft {
 
 // Returns how many layers each stage of the plan has, in pipeline order.
 Division DivisionOf(const Plan& plan);
-// Returns the plan with its layers divided anew over its stages, in order. Precondition: the
-// division has as many stages.
+// Returns the plan with its layers divided anew over its stages, in order. Preconditions: the
+// division has as many stages, each with one chunk.
 Plan WithDivision(Plan plan, const Division& division);
 
 // Throws InputError with one sentence that begins with --balance if the layers of the plan cannot

@@ -24,4 +24,8 @@ const char* Name(PhaseKind kind) {
   return "rebalancing";
 }
 
+bool AreEqual(const RunPlan* one, const RunPlan* other) {
+  return one == other || (one != nullptr && other != nullptr && *one == *other);
+}
+
 }  // namespace stagecraft

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,13 @@ inline constexpr int kPhaseKinds = 8;
 // Returns "computing" or the like.
 const char* Name(PhaseKind kind);
 
+// What a history says of the plan that computes steps.
+struct RunPlan {
+  std::string words;        // "tp 2 x pp 4 x dp 8, 1f1b"
+  std::vector<int> layers;  // of each stage, in pipeline order
+  friend bool operator==(const RunPlan&, const RunPlan&) = default;
+};
+
 struct RunPhase {
   PhaseKind kind = PhaseKind::kComputing;
   int64_t first_step = 0;  // The steps that the run has kept when the phase starts.
@@ -35,7 +43,14 @@ struct RunPhase {
   Duration step_time;       // The time of each step of kComputing and kRedone; zero for others.
   int working_devices = 0;  // The devices of the plan that are at work, or could be.
   std::string reason;       // It is in words, and may be empty.
+  // The plan of kComputing and kRedone, and the idle share of its pipeline; null and 0 for others,
+  // or if the step function does not say.
+  std::shared_ptr<const RunPlan> plan = nullptr;
+  double idle_share = 0;
 };
+
+// Whether both are the same plan, or both are null.
+bool AreEqual(const RunPlan* one, const RunPlan* other);
 
 // The words by which a reason can be told. It begins with the first if the run stops because of a
 // failure that was noticed, is the second if it stops to let devices join again, and ends with the

@@ -1,6 +1,6 @@
 #include "sim/job/history_output.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
@@ -11,6 +11,27 @@
 
 namespace stagecraft {
 namespace {
+
+// The plans of a history, numbered from 1 in the order in which they were first used.
+class NumberedPlans {
+ public:
+  explicit NumberedPlans(const History& history) {
+    for (const RunPhase& phase : history.phases) {
+      if (phase.plan != nullptr && NumberOf(phase) == 0) plans_.push_back(phase.plan.get());
+    }
+  }
+  const std::vector<const RunPlan*>& plans() const { return plans_; }
+  // Returns 0 for a phase without a plan.
+  int NumberOf(const RunPhase& phase) const {
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      if (AreEqual(plans_[i], phase.plan.get())) return static_cast<int>(i) + 1;
+    }
+    return 0;
+  }
+
+ private:
+  std::vector<const RunPlan*> plans_;
+};
 
 // What a cause of lost time is called; its name as a phase, except for slower steps.
 const char* CauseName(PhaseKind cause) {
@@ -27,6 +48,11 @@ std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
+}
+
+// "6-6-6-6"
+std::string LayersText(const RunPlan& plan) {
+  return fmt::format("{}", fmt::join(plan.layers, "-"));
 }
 
 template <typename Number>
@@ -63,6 +89,12 @@ HistoryProto HistoryToProto(const History& history) {
     loss->set_gpu_hours(totals.GpuHours(totals.Lost(cause)));
   });
   proto.set_stopped(history.stopped);
+  const NumberedPlans plans(history);
+  for (const RunPlan* plan : plans.plans()) {
+    RunPlanProto* out = proto.add_plans();
+    out->set_words(plan->words);
+    for (const int layers : plan->layers) out->add_layers(layers);
+  }
   for (const RunPhase& phase : history.phases) {
     PhaseProto* out = proto.add_phases();
     out->set_kind(EnumToProto<PhaseProto::Kind>(phase.kind));
@@ -73,28 +105,39 @@ HistoryProto HistoryToProto(const History& history) {
     out->set_step_time_ns(phase.step_time.ns());
     out->set_working_devices(phase.working_devices);
     out->set_reason(phase.reason);
+    out->set_plan(plans.NumberOf(phase));
+    out->set_idle_share(phase.idle_share);
   }
   return proto;
 }
 
 std::string HistoryText(const History& history) {
   const RunTotals& totals = history.totals;
+  const NumberedPlans plans(history);
+  const auto cell = [&](const std::string& text) {
+    return plans.plans().empty() ? "" : fmt::format("{:>6}", text);
+  };
   std::string text =
-      fmt::format("{:>14}  {:<12}{:>12}{:>9}{:>14}{:>12}{:>9}  {}\n", "start s", "phase",
-                  "first step", "steps", "length s", "step ms", "devices", "reason");
+      fmt::format("{:>14}  {:<12}{:>12}{:>9}{:>14}{:>12}{:>9}{}  {}\n", "start s", "phase",
+                  "first step", "steps", "length s", "step ms", "devices", cell("plan"), "reason");
   for (const RunPhase& phase : history.phases) {
     const std::string step =
         phase.step_time > Duration() ? fmt::format("{:.3f}", phase.step_time.ms()) : "-";
-    std::string line =
-        fmt::format("{:>14.3f}  {:<12}{:>12}{:>9}{:>14.3f}{:>12}{:>9}  {}", phase.start.seconds(),
-                    Name(phase.kind), phase.first_step, phase.steps, phase.length.seconds(), step,
-                    phase.working_devices, phase.reason);
+    const int plan = plans.NumberOf(phase);
+    std::string line = fmt::format("{:>14.3f}  {:<12}{:>12}{:>9}{:>14.3f}{:>12}{:>9}{}  {}",
+                                   phase.start.seconds(), Name(phase.kind), phase.first_step,
+                                   phase.steps, phase.length.seconds(), step, phase.working_devices,
+                                   cell(plan == 0 ? "-" : std::to_string(plan)), phase.reason);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
+  int listed = 0;
+  for (const RunPlan* plan : plans.plans()) {
+    text += fmt::format("plan {}: {}, layers {}\n", ++listed, plan->words, LayersText(*plan));
+  }
   text += fmt::format(
-      "{} steps in {:.3f} h on {} devices: goodput {:.2f} %, {} failures, {} checkpoints, "
-      "{} steps redone\n",
+      "{} steps in {:.3f} h on {} devices: goodput {:.2f} %; failures: {}, checkpoints: {}, "
+      "steps redone: {}\n",
       totals.steps, totals.time.seconds() / 3600, totals.devices, 100 * totals.Goodput(),
       totals.failures, totals.checkpoints, totals.steps_redone);
   VisitKinds([&](PhaseKind cause) {
@@ -109,11 +152,14 @@ std::string HistoryText(const History& history) {
 
 std::string HistoryCsv(const History& history) {
   std::string csv =
-      "phase,first_step,steps,start_ns,length_ns,step_time_ns,working_devices,reason\n";
+      "phase,first_step,steps,start_ns,length_ns,step_time_ns,working_devices,reason,plan,layers,"
+      "idle_share\n";
   for (const RunPhase& phase : history.phases) {
-    csv += fmt::format("{},{},{},{},{},{},{},{}\n", Name(phase.kind), phase.first_step, phase.steps,
-                       phase.start.ns(), phase.length.ns(), phase.step_time.ns(),
-                       phase.working_devices, Quoted(phase.reason));
+    const RunPlan plan = phase.plan != nullptr ? *phase.plan : RunPlan{};
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", Name(phase.kind), phase.first_step,
+                       phase.steps, phase.start.ns(), phase.length.ns(), phase.step_time.ns(),
+                       phase.working_devices, Quoted(phase.reason), Quoted(plan.words),
+                       LayersText(plan), phase.idle_share);
   }
   return csv;
 }

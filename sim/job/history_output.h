@@ -12,7 +12,8 @@ namespace stagecraft {
 
 HistoryProto HistoryToProto(const History& history);
 
-// Returns a line for each phase, then the totals, what was lost by cause, and why it stopped.
+// Returns a line for each phase, then the plans, the totals, what was lost by cause, and why it
+// stopped.
 std::string HistoryText(const History& history);
 // Returns a header and a line for each phase; times are in ns.
 std::string HistoryCsv(const History& history);

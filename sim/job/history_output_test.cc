@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 
 #include "costmodel/csv_records.h"
@@ -46,8 +47,8 @@ TEST_F(HistoryOutputTest, TextListsPhasesAndLosses) {
             "after: node0/gpu1 failed\n"
             "        48.000  computing              3        1        10.000   10000.000       16\n"
             "        58.000  checkpoint             4        0         5.000           -       16\n"
-            "4 steps in 0.018 h on 16 devices: goodput 63.49 %, 1 failures, 2 checkpoints, 0 steps "
-            "redone\n"
+            "4 steps in 0.018 h on 16 devices: goodput 63.49 %; failures: 1, checkpoints: 2, steps "
+            "redone: 0\n"
             "lost to checkpoint             0.044 GPU-hours   15.87 %\n"
             "lost to detection              0.009 GPU-hours    3.17 %\n"
             "lost to waiting                0.009 GPU-hours    3.17 %\n"
@@ -61,12 +62,36 @@ TEST_F(HistoryOutputTest, CsvHasALineForEachPhase) {
   const std::string csv = HistoryCsv(history_);
   CsvRecords records(csv, "h.csv");
   ASSERT_TRUE(records.Next());
-  EXPECT_EQ(records.fields().size(), 8u);
+  EXPECT_EQ(records.fields().size(), 11u);
   for (size_t i = 0; i < history_.phases.size(); ++i) ASSERT_TRUE(records.Next());
-  EXPECT_EQ(csv.find("redone,3,0,35000000000,2000000000,10000000000,16,\"a \"\"b\"\", c\"\n") !=
-                std::string::npos,
-            true);
+  EXPECT_EQ(
+      csv.find("redone,3,0,35000000000,2000000000,10000000000,16,\"a \"\"b\"\", c\",\"\",,0\n") !=
+          std::string::npos,
+      true);
   EXPECT_FALSE(records.Next());
+}
+
+// Plans are numbered where they are first used; the first one comes back.
+TEST_F(HistoryOutputTest, PhasesNameTheirPlans) {
+  const auto whole = std::make_shared<const RunPlan>(RunPlan{"pp 2", {3, 4}});
+  const auto rest = std::make_shared<const RunPlan>(RunPlan{"pp 1", {7}});
+  history_.phases[0].plan = whole;
+  history_.phases[0].idle_share = 0.25;
+  history_.phases[2].plan = rest;
+  history_.phases[7].plan = std::make_shared<const RunPlan>(*whole);
+  const HistoryProto proto = HistoryToProto(history_);
+  ASSERT_EQ(proto.plans_size(), 2);
+  EXPECT_EQ(proto.plans(1).words(), "pp 1");
+  EXPECT_EQ(proto.plans(0).layers_size(), 2);
+  EXPECT_EQ(proto.phases(0).plan(), 1);
+  EXPECT_EQ(proto.phases(0).idle_share(), 0.25);
+  EXPECT_EQ(proto.phases(1).plan(), 0);
+  EXPECT_EQ(proto.phases(2).plan(), 2);
+  EXPECT_EQ(proto.phases(7).plan(), 1);
+  const std::string text = HistoryText(history_);
+  EXPECT_NE(text.find("\nplan 1: pp 2, layers 3-4\nplan 2: pp 1, layers 7\n"), std::string::npos)
+      << text;
+  EXPECT_NE(HistoryCsv(history_).find(",\"\",\"pp 2\",3-4,0.25\n"), std::string::npos);
 }
 
 TEST_F(HistoryOutputTest, JsonIsReadBack) {
@@ -87,8 +112,8 @@ TEST_F(HistoryOutputTest, AHistoryThatStoppedEarlySaysWhy) {
   EXPECT_EQ(HistoryText(history_),
             "       start s  phase         first step    steps      length s     step ms  devices  "
             "reason\n"
-            "0 steps in 0.000 h on 16 devices: goodput 0.00 %, 0 failures, 0 checkpoints, 0 steps "
-            "redone\n"
+            "0 steps in 0.000 h on 16 devices: goodput 0.00 %; failures: 0, checkpoints: 0, steps "
+            "redone: 0\n"
             "stopped early: " +
                 sentence + "\n");
   HistoryProto read;

@@ -10,7 +10,8 @@ namespace {
 
 bool Continues(const RunPhase& last, const RunPhase& next) {
   return last.kind == next.kind && last.step_time == next.step_time &&
-         last.working_devices == next.working_devices && last.reason == next.reason;
+         last.working_devices == next.working_devices && last.reason == next.reason &&
+         last.idle_share == next.idle_share && AreEqual(last.plan.get(), next.plan.get());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -46,6 +47,9 @@ struct RunningStep {
   // The devices of the plan that are not down and do nothing, ascending. The run goes on if they
   // fail, and they have to load the state before they work again.
   std::vector<int> idle = {};
+  // What the history is told of the step: its plan, and the idle share of the pipeline.
+  std::shared_ptr<const RunPlan> plan = nullptr;
+  double idle_share = 0;
   friend bool operator==(const RunningStep&, const RunningStep&) = default;
 };
 struct Replanned {

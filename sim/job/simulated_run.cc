@@ -173,6 +173,8 @@ void SimulatedRun::Advance(Duration stop) {
                  step_here_->devices,
                  {}};
   if (recorder_.keeps_phases()) {
+    phase.plan = step_here_->plan;
+    phase.idle_share = step_here_->idle_share;
     phase.reason = is_redone ? Reason("lost when ") : step_reason_;
     if (writing_) {
       if (!phase.reason.empty()) phase.reason += ", ";

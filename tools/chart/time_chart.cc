@@ -207,16 +207,14 @@ std::string ToHtml(const TimeBands& chart, const TimeAxis& axis) {
   const char* number = chart.rows > kLabelledRows ? "dense number" : "number";
   for (const TimeBand& band : chart.bands) {
     const double x = plot.X(band.begin), width = plot.X(band.end) - x;
-    const bool is_of_all = band.row < 0;
-    const double y = is_of_all ? kTop : kTop + row_height * band.row;
-    const double opacity =
-        is_of_all ? kFaintest : kFaintest + (kDarkest - kFaintest) * band.value / most;
-    plot.AddRect(x, y, width, is_of_all ? row_height * chart.rows : row_height,
+    const double y = kTop + row_height * band.row;
+    const double opacity = kFaintest + (kDarkest - kFaintest) * band.value / most;
+    plot.AddRect(x, y, width, row_height,
                  fmt::format("class=\"band\" data-tip=\"area\" data-row=\"{}\" fill=\"{}\" "
                              "fill-opacity=\"{:.2f}\"",
-                             band.row, SeriesColour(is_of_all ? 7 : 0), opacity),
+                             band.row, SeriesColour(0), opacity),
                  band.title);
-    if (is_of_all || width < kWidestNumber) continue;
+    if (width < kWidestNumber) continue;
     plot.AddAbove(
         fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" "
                     "dominant-baseline=\"central\">{}</text>\n",

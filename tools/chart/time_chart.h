@@ -43,7 +43,7 @@ struct TimeChart {
 
 // A whole number that a row has from one time to another.
 struct TimeBand {
-  int row = 0;                // from 0, at the top; -1: of all rows, which are drawn without number
+  int row = 0;                // from 0, at the top
   double begin = 0, end = 0;  // in the unit of the axis
   int value = 0;              // >= 0; the larger, the darker
   std::string title;          // the tip

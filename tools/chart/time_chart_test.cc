@@ -65,12 +65,6 @@ TEST(TimeBandsTest, NumbersAreWrittenWhereThereIsRoom) {
   EXPECT_NE(html.find(">4</text>"), html.npos);
 }
 
-TEST(TimeBandsTest, ABandOfAllRowsIsAsHighAsTheyAre) {
-  const std::string html = ToHtml(TimeBands{"stage", 4, {{-1, 0, 10, 0, "unknown"}}}, TenHours());
-  EXPECT_NE(html.find("width=\"430.00\" height=\"72.00\""), html.npos) << html;
-  EXPECT_EQ(CountOf(html, "class=\"number\""), 0);
-}
-
 TEST(TimeChartTest, ThePageIsWellFormedAndMarkupIsText) {
   const TimeAxis axis = TenHours({{1, 0, "<b>\"broken\"</b>"}});
   const std::string page =

@@ -183,10 +183,6 @@ std::optional<Duration> WhenCompleted(const History& history, int64_t steps) {
   return std::nullopt;
 }
 
-bool IsImpaired(const RunPhase& phase) {
-  return phase.kind == PhaseKind::kComputing && !ImpairmentOf(phase).empty();
-}
-
 RunMarks MarksOf(const History& history, const std::vector<TrainedState>& states,
                  const std::vector<ClusterEvent>& events, const Cluster& cluster) {
   RunMarks found;

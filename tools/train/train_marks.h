@@ -42,10 +42,6 @@ struct RunMarks {
 // never did.
 std::optional<Duration> WhenCompleted(const History& history, int64_t steps);
 
-// Returns whether steps of the phase run without parts of the cluster, or with slow ones, according
-// to its reason.
-bool IsImpaired(const RunPhase& phase);
-
 // Finds interruptions, changes of the network, checkpoints and the like in the phases of a history,
 // and adds the events of a file (JobEventsProto) that happen before its end. Events that are drawn
 // are known only by the phases that they cause. `states` are those of the network.

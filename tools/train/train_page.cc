@@ -107,10 +107,7 @@ class Page {
   // Returns a chart of a value of phases, which `words` put into words.
   std::string ChartOf(const std::string& label, const std::function<double(const RunPhase&)>& value,
                       const std::function<std::string(const RunPhase&)>& words) const;
-  // Returns the state with which the phase is computed; null if the run found another plan for what
-  // was left of the cluster.
-  const TrainedState* StateIn(const RunPhase& phase) const;
-  std::vector<TimeBand> Bands(bool* finds_plans) const;
+  std::vector<TimeBand> Bands() const;
 
   const PlannedJob& job_;
   const TrainRequest& request_;
@@ -128,8 +125,8 @@ std::string Page::Head() const {
   std::string html = fmt::format("<h1>{} on {}</h1>\n", EscapeXml(job_.workload.name),
                                  EscapeXml(job_.cluster.name()));
   html += fmt::format(
-      "<p>{} of {} steps in {:.3f} {}; {:.2f} % of the time is useful; {} failures, {} "
-      "checkpoints, {} steps computed again.</p>\n",
+      "<p>{} of {} steps in {:.3f} {}; {:.2f} % of the time is useful; failures: {}, "
+      "checkpoints: {}, steps computed again: {}.</p>\n",
       totals_.steps, request_.steps, In(totals_.time), unit_.name, 100 * totals_.Goodput(),
       totals_.failures, totals_.checkpoints, totals_.steps_redone);
   if (!history_.stopped.empty()) html += "<p>" + EscapeXml(history_.stopped) + "</p>\n";
@@ -167,24 +164,19 @@ std::string Page::StepTime() const {
   };
   return "<h2>Step time</h2>\n" +
          ChartOf(in_seconds ? "s per step" : "ms per step", value, [](const RunPhase& phase) {
-           return Computes(phase) ? fmt::format("{:.3f} ms", phase.step_time.ms()) : "";
+           if (!Computes(phase)) return std::string();
+           return fmt::format("{:.3f} ms with {}", phase.step_time.ms(), phase.plan->words);
          });
 }
 
 std::string Page::IdleShare() const {
   const auto value = [&](const RunPhase& phase) {
     if (!Computes(phase)) return 100.0;
-    return 100 * StateAt(states_, phase.first_step).evaluation.profile.bubble_fraction;
+    return 100 * phase.idle_share;
   };
-  std::string html = "<h2>Idle share of the pipeline</h2>\n";
-  if (std::any_of(history_.phases.begin(), history_.phases.end(), IsImpaired)) {
-    html +=
-        "<p>While parts of the cluster are slow or missing, this is the idle share of the plan on "
-        "the whole cluster.</p>\n";
-  }
-  return html + ChartOf("% of the time", value, [&](const RunPhase& phase) {
-           return fmt::format("{:.1f} % idle", value(phase));
-         });
+  return "<h2>Idle share of the pipeline</h2>\n" +
+         ChartOf("% of the time", value,
+                 [&](const RunPhase& phase) { return fmt::format("{:.1f} % idle", value(phase)); });
 }
 
 std::string Page::Devices() const {
@@ -196,56 +188,35 @@ std::string Page::Devices() const {
          });
 }
 
-const TrainedState* Page::StateIn(const RunPhase& phase) const {
-  const bool may_find_plans =
-      request_.conditions.recovery.policy == Recovery::Policy::kReplan && Computes(phase);
-  const TrainedState& state = StateAt(states_, phase.first_step);
-  const bool finds_plan =
-      may_find_plans && (IsImpaired(phase) || phase.working_devices < state.devices());
-  return finds_plan ? nullptr : &state;
-}
-
 // Returns a band for each stage and each time in which the number of its layers stays.
-std::vector<TimeBand> Page::Bands(bool* finds_plans) const {
+std::vector<TimeBand> Page::Bands() const {
   std::vector<TimeBand> bands;
-  std::vector<size_t> open;  // by row + 1: the number of the band that may go on, from 1; 0: none
-  const RunPhase* last = nullptr;
-  const auto cover = [&](int row, int value, const RunPhase& phase, std::vector<size_t>& next) {
-    const size_t place = static_cast<size_t>(row + 1);
-    if (next.size() <= place) next.resize(place + 1);
-    const double end = In(phase.start + phase.length);
-    if (place < open.size() && open[place] > 0 && bands[open[place] - 1].value == value) {
-      next[place] = open[place];
-      bands[open[place] - 1].end = end;
-      return;
-    }
-    bands.push_back({row, In(phase.start), end, value, ""});
-    next[place] = bands.size();
-  };
+  std::vector<size_t> open;  // by stage: the number of the band that may go on
+  const RunPlan* plan = nullptr;
   for (const RunPhase& phase : history_.phases) {
     if (phase.length <= Duration()) continue;
     // While nothing is computed, the plan is that of the steps before.
-    const RunPhase& planned = Computes(phase) || last == nullptr ? phase : *last;
-    if (Computes(phase)) last = &phase;
+    const bool is_other = Computes(phase) && !AreEqual(plan, phase.plan.get());
+    if (is_other) plan = phase.plan.get();
+    if (plan == nullptr) continue;
     std::vector<size_t> next;
-    const TrainedState* state = StateIn(planned);
-    if (state == nullptr) {
-      *finds_plans = true;
-      cover(-1, 0, phase, next);
-    } else {
-      const Division division = DivisionOf(state->plan);
-      for (int stage = 0; stage < static_cast<int>(division.size()); ++stage) {
-        cover(stage, division[static_cast<size_t>(stage)], phase, next);
+    for (size_t stage = 0; stage < plan->layers.size(); ++stage) {
+      const int layers = plan->layers[stage];
+      const bool goes_on =
+          !is_other || (stage < open.size() && bands[open[stage]].value == layers &&
+                        bands[open[stage]].title == plan->words);
+      next.push_back(goes_on ? open[stage] : bands.size());
+      if (!goes_on) {
+        bands.push_back({static_cast<int>(stage), In(phase.start), 0, layers, plan->words});
       }
+      bands[next.back()].end = In(phase.start + phase.length);
     }
     open = std::move(next);
   }
   for (TimeBand& band : bands) {
-    band.title = band.row < 0 ? "another plan, for what is left of the cluster"
-                              : fmt::format("stage {}: {} layer{}", band.row, band.value,
-                                            band.value == 1 ? "" : "s");
-    band.title +=
-        fmt::format("\n{:.3f} {} to {:.3f} {}", band.begin, unit_.symbol, band.end, unit_.symbol);
+    band.title = fmt::format("stage {}: {} layer{}\n{}\n{:.3f} {} to {:.3f} {}", band.row,
+                             band.value, band.value == 1 ? "" : "s", band.title, band.begin,
+                             unit_.symbol, band.end, unit_.symbol);
   }
   return bands;
 }
@@ -253,8 +224,9 @@ std::vector<TimeBand> Page::Bands(bool* finds_plans) const {
 std::string Page::Plans() const {
   std::string html = "<h2>Layers of the stages</h2>\n";
   TimeBands chart{"stage", 0, {}};
-  for (const TrainedState& state : states_) {
-    chart.rows = std::max(chart.rows, static_cast<int>(DivisionOf(state.plan).size()));
+  for (const RunPhase& phase : history_.phases) {
+    if (phase.plan == nullptr) continue;
+    chart.rows = std::max(chart.rows, static_cast<int>(phase.plan->layers.size()));
   }
   if (chart.rows > kMostBandRows) {
     return html + fmt::format(
@@ -262,14 +234,10 @@ std::string Page::Plans() const {
                       "layers of each.</p>\n",
                       chart.rows);
   }
-  bool finds_plans = false;
-  chart.bands = Bands(&finds_plans);
-  html += "<p>The numbers are layers: the more a stage has, the stronger is its colour.";
-  if (finds_plans) {
-    html +=
-        " Where no stages are drawn, the run had another plan for what was left of the cluster.";
-  }
-  return html + "</p>\n" + ToHtml(chart, axis_);
+  chart.bands = Bands();
+  return html +
+         "<p>The numbers are layers: the more a stage has, the stronger is its colour.</p>\n" +
+         ToHtml(chart, axis_);
 }
 
 std::string Page::Lost() const {

@@ -9,15 +9,15 @@
 #include <string>
 #include <utility>
 
-#include "search/training/trained_states.h"
 #include "sim/job/history.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {
 
-constexpr const char* kKeys[] = {"first_step", "steps", "step_time_ns", "devices", "reason"};
-enum Key : int16_t { kFirstStep, kSteps, kStepTime, kDevices, kReason };
+constexpr const char* kKeys[] = {"first_step", "steps",  "step_time_ns",
+                                 "devices",    "reason", "plan"};
+enum Key : int16_t { kFirstStep, kSteps, kStepTime, kDevices, kReason, kPlan };
 
 // Phases of no length are left out: viewers cannot show them.
 bool IsShown(const RunPhase& phase) { return phase.length > Duration(); }
@@ -89,6 +89,7 @@ class HistoryTrace {
     if (phase.step_time > Duration()) AddArgument(kStepTime, phase.step_time.ns());
     AddArgument(kDevices, phase.working_devices);
     if (!phase.reason.empty()) AddArgument(kReason, TextOf(phase.reason), true);
+    if (phase.plan != nullptr) AddArgument(kPlan, TextOf(phase.plan->words), true);
     slice.arguments_end = std::ssize(view_.arguments);
     view_.slices.push_back(slice);
   }
@@ -123,8 +124,7 @@ TraceView TrainTrace(const PlannedJob& job, const TrainRequest& request,
                    [](const RunPhase& phase) { return phase.step_time.ns(); });
   trace.AddCounter("idle share, per mille", Unit::kCount, history, [&](const RunPhase& phase) {
     if (phase.step_time == Duration()) return int64_t{1000};
-    const TrainedState& state = StateAt(answer.states, phase.first_step);
-    return int64_t{std::llround(1000 * state.evaluation.profile.bubble_fraction)};
+    return int64_t{std::llround(1000 * phase.idle_share)};
   });
   trace.AddCounter("devices at work", Unit::kCount, history, [](const RunPhase& phase) {
     return phase.step_time == Duration() ? int64_t{0} : int64_t{phase.working_devices};
