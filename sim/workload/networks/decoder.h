@@ -67,8 +67,8 @@ struct DecoderConfig {
   IndexerConfig indexer;
   SsmConfig ssm;
   DeltaConfig delta;
-  // What mixes tokens in each block, and which blocks have no MLP; empty: attention in all, and all
-  // have one.
+  // What mixes tokens in each block, and which blocks have no MLP; those beyond the last block have
+  // no effect. Empty: attention in all, and all have one.
   std::vector<Mixer> mixers = {};
   std::vector<bool> lacks_mlp = {};
   int64_t prediction_layers = 0;          // blocks that predict further tokens (DeepSeek-V3's MTP)

@@ -158,11 +158,10 @@ void FindRecurrenceErrors(const DecoderConfig& config, std::vector<std::string>&
 // Checks that every block has a part, and that windows have a size.
 void FindBlockErrors(const DecoderConfig& config, std::vector<std::string>& errors) {
   const auto blocks = static_cast<size_t>(config.layers);
-  const bool are_listed = (config.mixers.empty() || config.mixers.size() == blocks) &&
-                          (config.lacks_mlp.empty() || config.lacks_mlp.size() == blocks);
-  if (!are_listed) {
+  const auto is_short = [&](size_t listed) { return listed > 0 && listed < blocks; };
+  if (is_short(config.mixers.size()) || is_short(config.lacks_mlp.size())) {
     errors.push_back("layers: got " + std::to_string(config.layers) +
-                     ", want as many as the list of their parts has");
+                     ", want no more than those whose parts are listed");
     return;
   }
   for (int64_t layer = 0; layer < config.layers; ++layer) {

@@ -214,7 +214,7 @@ TEST(DecoderMixersTest, ErrorsNameFieldAndValue) {
        [](auto& c) {
          c.mixers = {Mixer::kWindow, Mixer::kSsm};
        }},
-      {"w: layers: got 2, want as many", [](auto& c) { c.mixers = {Mixer::kSsm}; }},
+      {"w: layers: got 2, want no more than", [](auto& c) { c.mixers = {Mixer::kSsm}; }},
       {"w: layers: got layer 1 without parts",
        [](auto& c) {
          c.mixers = {Mixer::kSsm, Mixer::kNone};
