@@ -123,15 +123,16 @@ struct SoldNode {
 
 // H800 and A800 have 400 GB/s of NVLink in both directions together, H20 and GH200 900 GB/s.
 TEST(NodeCatalogueTest, BoardsOfOtherMarketsHaveTheirOwnNodes) {
-  for (const SoldNode& want :
-       std::vector<SoldNode>{{"h800", "hgx-h800", 8, Wiring::kSwitched, 200e9, 400e9},
-                             {"a800", "hgx-a800", 8, Wiring::kSwitched, 200e9, 200e9},
-                             {"h20", "hgx-h20", 8, Wiring::kSwitched, 450e9, 400e9},
-                             {"gh200", "gh200-1", 1, Wiring::kPcie, 63e9, 50e9},
-                             {"gh200-144gb", "gh200-144gb-1", 1, Wiring::kPcie, 63e9, 50e9},
-                             {"mi325x", "mi325x-8", 8, Wiring::kAllPairs, 448e9, 400e9},
-                             {"gaudi2-96gb", "hls-gaudi2", 8, Wiring::kAllPairs, 262.5e9, 300e9},
-                             {"h100-pcie", "pcie-8xh100", 8, Wiring::kPcie, 63e9, 400e9}}) {
+  for (const SoldNode& want : std::vector<SoldNode>{
+           {"h800", "hgx-h800", 8, Wiring::kSwitched, 200e9, 400e9},
+           {"a800", "hgx-a800", 8, Wiring::kSwitched, 200e9, 200e9},
+           {"h20", "hgx-h20", 8, Wiring::kSwitched, 450e9, 400e9},
+           {"gh200", "gh200-1", 1, Wiring::kPcie, 63e9, 50e9},
+           {"gh200-144gb", "gh200-144gb-1", 1, Wiring::kPcie, 63e9, 50e9},
+           {"mi325x", "mi325x-8", 8, Wiring::kAllPairs, 448e9, 400e9},
+           {"gaudi2-96gb", "hls-gaudi2", 8, Wiring::kAllPairs, 262.5e9, 300e9},
+           // A card for a slot, whose bridges are not assumed.
+           {"h100-pcie", "node of h100-pcie-80gb", 8, Wiring::kPcie, 63e9, 12.5e9}}) {
     const NodeType type = ReferenceNode(want.gpu, 0, "test");
     EXPECT_EQ(type.id, want.id);
     EXPECT_EQ(type.devices, want.devices) << want.id;
