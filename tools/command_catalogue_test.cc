@@ -86,7 +86,8 @@ TEST(CommandCatalogueTest, NoListIsWiderThanATerminalOf120Columns) {
 
 TEST(CommandCatalogueTest, TheNodeAndOtherNamesOfAGpuStandBelowIt) {
   const Outcome outcome = Call({"gpus", "h100-sxm"});
-  EXPECT_NE(outcome.out.find("\n    node dgx-h100; 85.521 GB usable; also called "), std::string::npos)
+  EXPECT_NE(outcome.out.find("\n    node dgx-h100; 85.521 GB usable; also called "),
+            std::string::npos)
       << outcome.out;
 }
 

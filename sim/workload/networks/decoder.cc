@@ -24,15 +24,15 @@ size_t AddParallelBlock(const DecoderConfig& config, AttentionBackend backend, B
                    {stream, projection, down});
 }
 
-// Plain blocks are called "block"; others say what they have: "window_moe_block".
-std::string NameOf(const BlockParts& parts) {
-  constexpr const char* kMixers[] = {"", "window_", "ssm_", "delta_", ""};
-  const std::string mlp = parts.mlp == Mlp::kSparse ? "moe_" : "";
-  if (parts.mixer == Mixer::kNone)
-    return parts.mlp == Mlp::kSparse ? "moe_alone_block" : "mlp_block";
-  const std::string alone =
-      parts.mixer == Mixer::kAttention && parts.mlp == Mlp::kNone ? "attention_" : "";
-  return kMixers[static_cast<int>(parts.mixer)] + alone + mlp + "block";
+// Plain blocks are called "block"; others say what they have.
+const char* NameOf(const BlockParts& parts) {
+  constexpr const char* kNames[][3] = {
+      {"block", "moe_block", "attention_block"},
+      {"window_block", "window_moe_block", "window_attention_block"},
+      {"ssm_mlp_block", "ssm_moe_block", "ssm_block"},
+      {"delta_mlp_block", "delta_moe_block", "delta_block"},
+      {"mlp_block", "moe_mlp_block", "empty_block"}};  // the last one is refused before
+  return kNames[static_cast<int>(parts.mixer)][static_cast<int>(parts.mlp)];
 }
 
 LayerKind BlockLayer(const DecoderConfig& config, AttentionBackend backend, BlockParts parts) {

@@ -163,7 +163,7 @@ TEST(DecoderMixersTest, TheDeltaRuleCountsAsItsPaperSays) {
   config.delta = {.key_heads = 2, .value_heads = 4, .key_size = 4, .value_size = 4, .chunk = 2};
   const Workload workload = Build(config);
   const LayerKind& block = workload.layer(1);
-  EXPECT_EQ(block.name, "delta_block");
+  EXPECT_EQ(block.name, "delta_mlp_block");
   EXPECT_EQ(block.Parameters(), 8 * 56 + 32 * 4 + 2 * 4 + 4 + 16 * 8 + 3 * 128 + 2 * 8);
   const double chunk = 4.0 * 2 * 2 * (3 * 4 + 2 * 4);  // value heads x 2 x chunk x sizes
   const double state = 4.0 * 2 * 3 * 4 * 4;
