@@ -22,6 +22,25 @@ std::string Folded(std::string_view name) {
   return folded;
 }
 
+void ReadUsableMemory(const DeviceEntryProto& proto, const std::string& place, DeviceEntry& entry) {
+  constexpr int64_t kLeast = 100'000'000;  // as for memory_bytes
+  entry.usable_memory = entry.device.memory;
+  const int64_t usable = proto.usable_memory_bytes();
+  if ((usable != 0) == proto.usable_memory_source().empty()) {
+    throw InputError(place + ".usable_memory_source: got " +
+                     (usable != 0 ? "none" : "one without usable_memory_bytes") +
+                     ", want it if and only if usable_memory_bytes is given");
+  }
+  if (usable == 0) return;
+  if (usable < kLeast || Bytes(usable) > entry.device.memory) {
+    throw InputError(place + ".usable_memory_bytes: got " + std::to_string(usable) + ", want " +
+                     std::to_string(kLeast) + " to the " +
+                     std::to_string(entry.device.memory.count()) + " of device.memory_bytes");
+  }
+  entry.usable_memory = Bytes(usable);
+  entry.usable_memory_source = proto.usable_memory_source();
+}
+
 DeviceEntry EntryFromProto(const DeviceEntryProto& proto, const std::string& place) {
   DeviceEntry entry;
   entry.device = DeviceFromProto(proto.device(), place + ".device");
@@ -42,6 +61,7 @@ DeviceEntry EntryFromProto(const DeviceEntryProto& proto, const std::string& pla
   entry.pcie_generation = proto.pcie_generation();
   entry.scale_up = Bandwidth(proto.scale_up_bytes_per_s());
   entry.blocks_peer_access = proto.blocks_peer_access();
+  ReadUsableMemory(proto, place, entry);
   entry.sustained_source = proto.sustained_source();
   entry.provenance = proto.provenance();
   entry.sources.assign(proto.sources().begin(), proto.sources().end());
@@ -107,6 +127,12 @@ const DeviceEntry& DeviceCatalogue::Get(const std::string& name, const std::stri
   const std::string suggestion = NearestNames(name, known);
   throw InputError(place + ": unknown GPU \"" + name + "\"" +
                    (suggestion.empty() ? ", want one of the catalogue" : "; " + suggestion));
+}
+
+Bytes UsableMemory(const Device& device) {
+  const DeviceEntry* entry = DeviceCatalogue::Embedded().Find(device.id);
+  const bool is_that_board = entry != nullptr && entry->device.memory == device.memory;
+  return is_that_board ? entry->usable_memory : device.memory;
 }
 
 }  // namespace stagecraft

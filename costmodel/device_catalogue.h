@@ -26,7 +26,10 @@ struct DeviceEntry {
   // Whether its driver keeps other GPUs from its memory over PCIe: messages then pass through host
   // memory.
   bool blocks_peer_access = false;
-  std::string sustained_source;  // what device.sustained_fraction rests on
+  // The memory that the driver leaves to programs; device.memory if nothing less is known.
+  Bytes usable_memory;
+  std::string usable_memory_source;  // empty if nothing less is known
+  std::string sustained_source;      // what device.sustained_fraction rests on
   std::string provenance;
   std::vector<std::string> sources;
 };
@@ -56,5 +59,10 @@ class DeviceCatalogue {
   std::vector<DeviceEntry> entries_;
   std::map<std::string, int, std::less<>> by_folded_name_;
 };
+
+// Returns the memory that programs can have of a device: what the catalogue says of a board with
+// this id and as much memory, else all of it. A file that gives a board another memory means what
+// it says.
+Bytes UsableMemory(const Device& device);
 
 }  // namespace stagecraft

@@ -42,6 +42,10 @@ std::string GpuNames(const Json& row) {
   const Args aliases = row["aliases"].get<Args>();
   Args parts;
   if (!node.empty()) parts.push_back("node " + node);
+  if (!row["usable_memory_source"].get<std::string>().empty()) {
+    const double usable = row["usable_memory_bytes"].get<double>();
+    parts.push_back(fmt::format("{:.5g} GB usable", usable * 1e-9));
+  }
   if (!aliases.empty()) parts.push_back(fmt::format("also called {}", fmt::join(aliases, ", ")));
   return fmt::format("{}", fmt::join(parts, "; "));
 }
@@ -71,6 +75,8 @@ Listing ListGpus() {
       row[fmt::format("{}_flop_per_s", Name(type))] = device.Peak(type).flop_per_s();
     }
     row["memory_bytes"] = device.memory.count();
+    row["usable_memory_bytes"] = entry.usable_memory.count();
+    row["usable_memory_source"] = entry.usable_memory_source;
     row["memory_bandwidth_bytes_per_s"] = device.memory_bandwidth.bytes_per_s();
     row["memory_kind"] = Name(device.memory_kind);
     row["power_w"] = device.power_w;

@@ -68,6 +68,7 @@ TEST(CommandCatalogueTest, ListsCarryTheirUnits) {
       std::string::npos)
       << gpus.out;
   EXPECT_NE(gpus.out.find("\nh100-sxm5-80gb "), std::string::npos) << gpus.out;
+  EXPECT_NE(gpus.out.find("node dgx-h100; 85.521 GB usable; "), std::string::npos) << gpus.out;
   const Outcome nodes = Call({"nodes"});
   EXPECT_NE(nodes.out.find("\ndgx-h100 "), std::string::npos) << nodes.out;
   EXPECT_NE(nodes.out.find("  inside  NICs     NIC  network\n"), std::string::npos) << nodes.out;
@@ -85,7 +86,8 @@ TEST(CommandCatalogueTest, NoListIsWiderThanATerminalOf120Columns) {
 
 TEST(CommandCatalogueTest, TheNodeAndOtherNamesOfAGpuStandBelowIt) {
   const Outcome outcome = Call({"gpus", "h100-sxm"});
-  EXPECT_NE(outcome.out.find("\n    node dgx-h100; also called "), std::string::npos)
+  EXPECT_NE(outcome.out.find("\n    node dgx-h100; 85.521 GB usable; also called "),
+            std::string::npos)
       << outcome.out;
 }
 

@@ -23,31 +23,20 @@ constexpr char kEmbeddedName[] = "nodes.textproto";
 constexpr int kAssumedDevices = 8;
 constexpr int kOldestPcie = 3, kNewestPcie = 5;
 
-// GPUs with stacked memory and links of their own are sold in nodes that join all of them, each
-// with an interface of its own; bridges between pairs of other GPUs are an option, which is not
-// assumed.
+// GPUs that are sold in nodes which join them have one in the catalogue; the others are cards, and
+// bridges between pairs of cards are an option, which is not assumed.
 NodeType AssumedNode(const DeviceEntry& entry) {
   const int pcie = std::clamp(entry.pcie_generation, kOldestPcie, kNewestPcie);
-  const Link port = {LinkKind::kPcie, kPcieLatency, PcieBandwidth(pcie)};
   NodeType type;
   type.id = "node of " + entry.device.id;
   type.device = entry.device;
   type.devices = kAssumedDevices;
-  if (entry.scale_up > Bandwidth() && entry.device.memory_kind == MemoryKind::kHbm) {
-    type.wiring = Wiring::kSwitched;
-    type.intra = {LinkKind::kNvlink, kNvlinkLatency, entry.scale_up};
-    type.fallback = port;
-    type.nics = kAssumedDevices;
-    const double nic = entry.pcie_generation >= 5 ? 50e9 : 25e9;
-    type.nic = {LinkKind::kNetwork, UsualLatency(NetworkKind::kInfiniband), Bandwidth(nic),
-                NetworkKind::kInfiniband};
-  } else {
-    type.wiring = Wiring::kPcie;
-    type.intra = entry.blocks_peer_access ? LinkThroughHost() : port;
-    type.nics = 1;
-    type.nic = {LinkKind::kNetwork, UsualLatency(NetworkKind::kEthernet), Bandwidth(12.5e9),
-                NetworkKind::kEthernet};
-  }
+  type.wiring = Wiring::kPcie;
+  type.intra = entry.blocks_peer_access ? LinkThroughHost()
+                                        : Link{LinkKind::kPcie, kPcieLatency, PcieBandwidth(pcie)};
+  type.nics = 1;
+  type.nic = {LinkKind::kNetwork, UsualLatency(NetworkKind::kEthernet), Bandwidth(12.5e9),
+              NetworkKind::kEthernet};
   type.domain = DomainSize(type);
   return type;
 }
@@ -120,11 +109,9 @@ std::string NoteOnReferenceNode(const std::string& gpu) {
   const NodeType type = AssumedNode(*entry);
   const double gigabits = type.nic.bandwidth.bytes_per_s() * 8e-9;
   return fmt::format(
-      "the catalogue has no node type with {}: assumed is a node of {} on {} of {:.4g} GB/s per "
-      "GPU, "
-      "with {} network interface{} of {:.4g} Gbit/s; a cluster file can say how it is wired",
-      entry->device.id, type.devices, type.wiring == Wiring::kPcie ? "PCIe" : "switched links",
-      type.intra.bandwidth.bytes_per_s() * 1e-9, type.nics, type.nics == 1 ? "" : "s", gigabits);
+      "the catalogue has no node type with {}: assumed is a node of {} on PCIe of {:.4g} GB/s per "
+      "GPU, with 1 network interface of {:.4g} Gbit/s; a cluster file can say how it is wired",
+      entry->device.id, type.devices, type.intra.bandwidth.bytes_per_s() * 1e-9, gigabits);
 }
 
 }  // namespace stagecraft

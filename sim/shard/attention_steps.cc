@@ -1,8 +1,10 @@
 #include "sim/shard/attention_steps.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "costmodel/divide.h"
+#include "sim/workload/attention_window.h"
 
 namespace stagecraft {
 namespace {
@@ -69,9 +71,26 @@ class AttentionEmitter {
     op.sequences = spec_.micro_batch;
     const int64_t kv = spec_.micro_batch * DivideUp(o_.kv_heads, spec_.tensor);
     op.kv_batch = std::min(op.batch, IsUlysses() ? DivideUp(kv, spec_.context) : kv);
+    if (HasWindow(o_, spec_.KeysOf(o_))) CutIntoBlocks(op);
     return op;
   }
-  int64_t LocalHeads() const { return spec_.micro_batch * DivideUp(o_.heads, spec_.tensor); }
+  // With a window, each block of as many queries attends by itself to the keys of its window: half
+  // of (queries x n) is then what it sees, as in causal attention over all keys, and every block
+  // reads its own keys.
+  void CutIntoBlocks(Op& op) const {
+    const double mean = MeanCausalKeys(o_, static_cast<double>(spec_.KeysOf(o_)));
+    const int64_t blocks = std::max<int64_t>(1, op.m / WindowOf(o_));
+    op.m = DivideUp(op.m, blocks);
+    op.n = std::max<int64_t>(1, std::llround(2 * o_.score_density * mean));
+    op.batch *= blocks;
+    op.kv_batch *= blocks;
+    op.sequences *= blocks;
+  }
+  // An indexer (decoder_parts.h) has all of its heads on every rank of the tensor group.
+  int64_t LocalHeads() const {
+    const int degree = o_.causal && o_.split == Split::kTokens ? 1 : spec_.tensor;
+    return spec_.micro_batch * DivideUp(o_.heads, degree);
+  }
   int64_t Queries() const { return std::max<int64_t>(1, spec_.RowsOf(o_) / spec_.micro_batch); }
   int64_t ReadKeys() const { return spec_.ReadKeysOf(o_); }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/workload/attention_window.h"
+
 namespace stagecraft {
 namespace {
 
@@ -18,9 +20,10 @@ double ForwardFlopsPerRow(const Operator& op, int64_t sequence) {
     }
     case OperatorKind::kAttention: {
       const int64_t rows = op.positions > 0 ? op.positions : sequence;
-      const double keys =
-          op.keys > 0 ? static_cast<double>(op.keys) : op.row_share * static_cast<double>(rows);
-      return 4.0 * op.heads * op.head_size * op.score_density * keys * (op.causal ? 0.5 : 1.0);
+      const double own = op.row_share * static_cast<double>(rows);
+      const double all = op.keys > 0 ? static_cast<double>(op.keys) : own;
+      const double keys = !op.causal ? all : own > 0 ? MeanCausalKeys(op, own) : 0;
+      return 4.0 * op.heads * op.head_size * op.score_density * keys;
     }
     default:
       return 0;

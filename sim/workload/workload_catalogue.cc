@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "costmodel/check.h"
-#include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "data/embedded.h"
@@ -19,6 +18,7 @@
 #include "sim/workload/readers/graph_txt.h"
 #include "sim/workload/readers/hf_config.h"
 #include "sim/workload/readers/onnx_graph.h"
+#include "sim/workload/similar_networks.h"
 #include "sim/workload/workload_proto.h"
 
 namespace stagecraft {
@@ -105,7 +105,7 @@ NamedConfig Load(const std::string& name_or_path) {
   throw InputError("workload: got '" + name_or_path +
                    "', want a preset, megatron:LAYERSxHIDDENxHEADS, a config.json or a directory "
                    "that holds one; " +
-                   NearestNames(name_or_path, known));
+                   SimilarNetworks(name_or_path, known));
 }
 
 // Returns whether it is a file in a format of our own. Its extension says so; only .json may also

@@ -1,6 +1,11 @@
 // Every preset has exactly as many parameters as its publisher counts: the totals of Hugging Face's
 // weight files or model cards, of torchvision for ViT. For opt-66b, mpt-30b and qwen2-57b-a14b only
-// rounded numbers are published; those here follow from their configurations.
+// rounded numbers are published; those here follow from their configurations. So do those of
+// llama-4 (109 and 400 billion with an encoder of images), glm-4.5 (355 and 106 billion), kimi-k2
+// (1 trillion), deepseek-v3.2, qwen3-next-80b-a3b, nemotron-h-8b, nemotron-4-15b and grok-1 (314
+// billion). Gemma-3 of 4b and more is published with an encoder of images of 416,866,032 parameters
+// and its projection of 1,152·(hidden + 1): 4,300,079,472, 12,187,325,040 and 27,432,406,640 in
+// all. The report on nemotron-4-340b says 9.4 billion in the tables and 331.6 billion in the rest.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -19,31 +24,63 @@ namespace {
 // that layer's own parameters: 7,168·2·7,168 to join, a sparse block and three norms.
 const std::map<std::string, int64_t>& Published() {
   static const auto& counts = *new std::map<std::string, int64_t>{
-      {"bert-base-squad", 108'893'186},
       {"bert-base", 109'514'298},
-      {"bert-large-squad", 334'094'338},
+      {"bert-base-squad", 108'893'186},
       {"bert-large", 335'174'458},
+      {"bert-large-squad", 334'094'338},
       {"bloom-176b", 176'247'271'424},
       {"bloom-1b1", 1'065'314'304},
       {"bloom-1b7", 1'722'408'960},
       {"bloom-3b", 3'002'557'440},
       {"bloom-560m", 559'214'592},
       {"bloom-7b1", 7'069'016'064},
-      {"deepseek-v2-lite", 15'706'484'224},
+      {"dbrx", 131'596'523'520},
       {"deepseek-v2", 235'741'434'880},
-      {"deepseek-v3-mtp", 682'636'487'424},
+      {"deepseek-v2-lite", 15'706'484'224},
       {"deepseek-v3", 671'026'419'200},
+      {"deepseek-v3-mtp", 682'636'487'424},
+      {"deepseek-v3.2", 671'877'944'064},
       {"falcon-40b", 41'303'293'952},
       {"falcon-7b", 6'921'720'704},
+      {"gemma-2-27b", 27'227'128'320},
+      {"gemma-2-2b", 2'614'341'888},
+      {"gemma-2-9b", 9'241'705'984},
       {"gemma-2b", 2'506'172'416},
+      {"gemma-3-12b", 11'766'034'176},
+      {"gemma-3-1b", 999'885'952},
+      {"gemma-3-27b", 27'009'346'304},
+      {"gemma-3-4b", 3'880'263'168},
       {"gemma-7b", 8'537'680'896},
+      {"glm-4.5", 352'797'829'024},
+      {"glm-4.5-air", 106'852'251'264},
       {"gpt-j-6b", 6'050'882'784},
       {"gpt-neox-20b", 20'554'567'680},
+      {"gpt-oss-120b", 116'829'156'672},
+      {"gpt-oss-20b", 20'914'757'184},
+      {"grok-1", 315'684'820'992},
+      {"kimi-k2", 1'026'408'232'448},
+      {"llama-3.2-1b", 1'235'814'400},
+      {"llama-3.2-3b", 3'212'749'824},
+      {"llama-3.3-70b", 70'553'706'496},
+      {"llama-4-maverick", 400'711'848'960},
+      {"llama-4-scout", 107'769'861'120},
+      {"mamba2-1.3b", 1'343'757'312},
+      {"mamba2-130m", 128'989'632},
+      {"mamba2-2.7b", 2'702'599'680},
       {"mistral-7b", 7'241'732'096},
+      {"mistral-large-123b", 122'610'069'504},
+      {"mistral-nemo-12b", 12'247'782'400},
       {"mixtral-8x22b", 140'620'634'112},
       {"mixtral-8x7b", 46'702'792'704},
       {"mpt-30b", 29'957'200'896},
       {"mpt-7b", 6'649'286'656},
+      {"nemotron-4-15b", 15'628'775'424},
+      {"nemotron-4-340b", 341'029'195'776},
+      {"nemotron-h-8b", 8'100'852'736},
+      {"olmo-2-13b", 13'716'198'400},
+      {"olmo-2-1b", 1'484'916'736},
+      {"olmo-2-32b", 32'234'279'936},
+      {"olmo-2-7b", 7'298'617'344},
       {"opt-1.3b", 1'315'758'080},
       {"opt-125m", 125'239'296},
       {"opt-13b", 12'853'473'280},
@@ -54,6 +91,7 @@ const std::map<std::string, int64_t>& Published() {
       {"opt-66b", 65'719'701'504},
       {"phi-2", 2'779'683'840},
       {"phi-3-mini", 3'821'079'552},
+      {"phi-4", 14'659'507'200},
       {"qwen1.5-moe-a2.7b", 14'315'784'192},
       {"qwen2-57b-a14b", 57'408'658'944},
       {"qwen2.5-0.5b", 494'032'768},
@@ -71,6 +109,7 @@ const std::map<std::string, int64_t>& Published() {
       {"qwen3-32b", 32'762'123'264},
       {"qwen3-4b", 4'022'468'096},
       {"qwen3-8b", 8'190'735'360},
+      {"qwen3-next-80b-a3b", 79'674'391'296},
       {"roberta-base", 124'697'433},
       {"roberta-large", 355'412'057},
       {"switch-base-8", 619'339'008},
@@ -89,6 +128,9 @@ const std::map<std::string, int64_t>& Published() {
       {"vit-h-14", 632'045'800},
       {"vit-l-16", 304'326'632},
       {"vit-l-32", 306'535'400},
+      {"yi-34b", 34'388'917'248},
+      {"yi-6b", 6'061'035'520},
+      {"yi-9b", 8'829'407'232},
   };
   return counts;
 }

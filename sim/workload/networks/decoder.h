@@ -15,7 +15,12 @@ namespace stagecraft {
 // (NewGELUActivation of Transformers).
 enum class Activation { kGelu, kTanhGelu, kRelu, kSilu, kSquaredRelu };
 enum class NormKind { kLayer, kRms };
-enum class NormPlace { kBefore, kAfter };  // norms before attention and MLP, or after their sums
+// Norms before attention and MLP, after their sums, after each of them before its sum (OLMo-2), or
+// both before and after each of them (Gemma-2).
+enum class NormPlace { kBefore, kAfter, kBranchEnd, kBothEnds };
+// The weights of norms of queries and keys: one per feature of a head (Qwen3), one per feature of
+// all heads (OLMo-2), or none (Llama-4).
+enum class QueryKeyWeights { kHead, kAllHeads, kNone };
 
 // The architecture of a decoder. Sizes are in elements and never padded: parameter counts equal the
 // published ones.
@@ -43,9 +48,13 @@ struct DecoderConfig {
   bool attention_dropout = false;  // on the softmax output
   bool hidden_dropout = false;     // on embeddings and before residual additions
   NormPlace norm_place = NormPlace::kBefore;
-  bool shared_norm = false;        // one norm feeds both parallel branches (Phi-2)
-  bool final_norm = true;          // before the output projection
-  bool qk_norm = false;            // each head's queries and keys are normalised (Qwen3)
+  bool shared_norm = false;  // one norm feeds both parallel branches (Phi-2)
+  bool final_norm = true;    // before the output projection
+  bool qk_norm = false;      // queries and keys are normalised
+  QueryKeyWeights qk_weights = QueryKeyWeights::kHead;
+  bool attention_sinks = false;    // each head has a learned score that no key has (gpt-oss)
+  bool gated_attention = false;    // sigmoids of a projection weigh its output (Qwen3-Next)
+  bool capped_logits = false;      // by a tanh (Gemma-2); that of scores is part of their kernel
   bool head_bias = false;          // of the output projection
   bool embedding_norm = false;     // the embedding is normalised (BLOOM)
   bool scaled_embeddings = false;  // multiplied by a constant (Gemma)
@@ -54,14 +63,24 @@ struct DecoderConfig {
   bool causal = true;              // false: every token sees all others
   MoeConfig moe;
   MlaConfig mla;
-  int64_t prediction_layers = 0;  // blocks that predict further tokens (DeepSeek-V3's MTP)
+  WindowConfig window;
+  IndexerConfig indexer;
+  SsmConfig ssm;
+  DeltaConfig delta;
+  // What mixes tokens in each block, and which blocks have no MLP; those beyond the last block have
+  // no effect. Empty: attention in all, and all have one.
+  std::vector<Mixer> mixers = {};
+  std::vector<bool> lacks_mlp = {};
+  int64_t prediction_layers = 0;          // blocks that predict further tokens (DeepSeek-V3's MTP)
+  BlockParts Block(int64_t layer) const;  // counted from 0
   friend bool operator==(const DecoderConfig&, const DecoderConfig&) = default;
 };
 
 // Returns the switches of a family, with all sizes zero: "gpt", "gpt_neox", "gptj", "opt", "mpt",
 // "bloom", "falcon", "phi", "llama", "internlm", "nemotron", "mistral", "phi3", "qwen2", "qwen3",
-// "gemma", "mixtral", "qwen2_moe", "qwen3_moe", "deepseek_v2", "deepseek_v3". Throws InputError for
-// other names.
+// "gemma", "gemma2", "gemma3", "mixtral", "qwen2_moe", "qwen3_moe", "qwen3_next", "deepseek_v2",
+// "deepseek_v3", "llama4", "gpt_oss", "glm4_moe", "olmo2", "mamba2", "nemotron_h", "dbrx", "grok".
+// Throws InputError for other names.
 DecoderConfig DecoderOfFamily(std::string_view family);
 
 // Replaces zeros in kv_heads, head_size, ffn, embedding_size and moe.ffn by what they stand for.
@@ -73,11 +92,14 @@ DecoderConfig Completed(DecoderConfig config);
 // Returns every problem of a completed configuration as "field: got value, want ...".
 std::vector<std::string> FindErrors(const DecoderConfig& config);
 
-// Builds a workload whose layers are embedding, `layers` transformer blocks (equal except for those
-// whose MLP is sparse), prediction_layers further ones, and head (final norm, output projection,
-// loss). Completes the configuration; throws an InputError whose text starts with `name` if
-// FindErrors() finds something. Positions that only shift scores (ALiBi) cost nothing; sliding
-// windows are taken as wide as the sequence.
+// Builds a workload whose layers are embedding, `layers` blocks (equal but for the parts that
+// Block() names), prediction_layers further ones, and head (final norm, output projection, loss).
+// Completes the configuration; throws an InputError whose text starts with `name` if FindErrors()
+// finds something. Positions that only shift scores (ALiBi) cost nothing.
+//
+// Windows are those of attention_window.h. Recurrences are operators of kind kAttention whose heads
+// attend to a fixed number of rows, namely those of a chunk and of the state
+// (decoder_recurrent.cc).
 //
 // What is kept for the backward pass follows Korthikanti et al., "Reducing activation recomputation
 // in large transformer models", 2022, section 4: an unfused 16-bit GPT block keeps 34·hidden +

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -26,7 +27,17 @@ double ApproximateParameters(const DecoderConfig& config) {
   const double heads =
       Real(config.heads) * (Real(config.head_size) + Real(mla.QuerySize()) + Real(mla.value_size));
   const double ranks = Real(mla.query_rank) + Real(mla.kv_rank) + Real(mla.rotary_size);
-  const double per_layer = (hidden + ranks) * (4 * heads + ranks) + hidden * (inner + 2 * hidden);
+  const SsmConfig& ssm = config.ssm;
+  const DeltaConfig& delta = config.delta;
+  const double recurrent =
+      3 * Real(ssm.heads) * Real(ssm.head_size) + 2 * Real(ssm.groups) * Real(ssm.state) +
+      2 * Real(delta.key_heads) * Real(delta.key_size) +
+      3 * Real(delta.value_heads) * Real(delta.value_size) + Real(config.indexer.head_size);
+  const double windows = Real(ssm.convolution) + Real(delta.convolution);
+  const double indexer =
+      (Real(mla.query_rank) + 1) * Real(config.indexer.heads) * Real(config.indexer.head_size);
+  const double per_layer = (hidden + ranks) * (4 * heads + ranks) + hidden * (inner + 2 * hidden) +
+                           recurrent * (hidden + windows) + indexer;
   return Real(config.layers + config.prediction_layers) * per_layer +
          (hidden + Real(config.embedding_size)) *
              (2 * Real(config.vocab) + Real(config.max_sequence) + Real(config.position_offset));
@@ -94,6 +105,84 @@ void FindMlaErrors(const DecoderConfig& config, std::vector<std::string>& errors
   }
 }
 
+bool HasMixer(const DecoderConfig& config, Mixer mixer) {
+  return std::find(config.mixers.begin(), config.mixers.end(), mixer) != config.mixers.end();
+}
+
+void FindIndexerErrors(const DecoderConfig& config, std::vector<std::string>& errors) {
+  const IndexerConfig& indexer = config.indexer;
+  if (indexer == IndexerConfig()) return;
+  const std::array<Size, 3> sizes = {{{"indexer_heads", indexer.heads, 1, kMaxSize},
+                                      {"indexer_head_size", indexer.head_size, 1, kMaxSize},
+                                      {"indexer_keys", indexer.keys, 1, kMaxSize}}};
+  FindSizeErrors(sizes, errors);
+  if (config.mla.query_rank == 0) {
+    errors.push_back(
+        "query_rank: got 0, want queries that are projected down, as an indexer reads "
+        "them");
+  }
+}
+
+void FindRecurrenceErrors(const DecoderConfig& config, std::vector<std::string>& errors) {
+  const SsmConfig& ssm = config.ssm;
+  const DeltaConfig& delta = config.delta;
+  if (HasMixer(config, Mixer::kSsm)) {
+    const std::array<Size, 6> sizes = {{{"ssm_heads", ssm.heads, 1, kMaxSize},
+                                        {"ssm_head_size", ssm.head_size, 1, kMaxSize},
+                                        {"ssm_state", ssm.state, 1, kMaxSize},
+                                        {"ssm_groups", ssm.groups, 1, kMaxSize},
+                                        {"ssm_convolution", ssm.convolution, 1, kMaxSize},
+                                        {"ssm_chunk", ssm.chunk, 1, kMaxSize}}};
+    FindSizeErrors(sizes, errors);
+    if (ssm.groups > 0 && ssm.heads % ssm.groups != 0) {
+      errors.push_back("ssm_groups: got " + std::to_string(ssm.groups) +
+                       ", want a divisor of the " + std::to_string(ssm.heads) + " heads");
+    }
+  }
+  if (HasMixer(config, Mixer::kDelta)) {
+    const std::array<Size, 6> sizes = {{{"delta_key_heads", delta.key_heads, 1, kMaxSize},
+                                        {"delta_value_heads", delta.value_heads, 1, kMaxSize},
+                                        {"delta_key_size", delta.key_size, 1, kMaxSize},
+                                        {"delta_value_size", delta.value_size, 1, kMaxSize},
+                                        {"delta_convolution", delta.convolution, 1, kMaxSize},
+                                        {"delta_chunk", delta.chunk, 1, kMaxSize}}};
+    FindSizeErrors(sizes, errors);
+    if (delta.key_heads > 0 && delta.value_heads % delta.key_heads != 0) {
+      errors.push_back("delta_key_heads: got " + std::to_string(delta.key_heads) +
+                       ", want a divisor of the " + std::to_string(delta.value_heads) +
+                       " value heads");
+    }
+  }
+}
+
+// Checks that every block has a part, and that windows have a size.
+void FindBlockErrors(const DecoderConfig& config, std::vector<std::string>& errors) {
+  const auto blocks = static_cast<size_t>(config.layers);
+  const auto is_short = [&](size_t listed) { return listed > 0 && listed < blocks; };
+  if (is_short(config.mixers.size()) || is_short(config.lacks_mlp.size())) {
+    errors.push_back("layers: got " + std::to_string(config.layers) +
+                     ", want no more than those whose parts are listed");
+    return;
+  }
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    const BlockParts parts = config.Block(layer);
+    if (parts.mixer != Mixer::kNone || parts.mlp != Mlp::kNone) continue;
+    errors.push_back("layers: got layer " + std::to_string(layer) +
+                     " without parts, want an MLP or something that mixes tokens");
+    return;
+  }
+  if (HasMixer(config, Mixer::kWindow)) {
+    const std::array<Size, 1> sizes = {{{"window", config.window.keys, 1, kMaxSize}}};
+    FindSizeErrors(sizes, errors);
+  }
+  const bool is_listed_latent = config.mla.kv_rank > 0 && HasMixer(config, Mixer::kWindow);
+  if (is_listed_latent) errors.push_back("window: got one, want none with latent attention");
+  const bool lacks_parts = HasMixer(config, Mixer::kNone) || !config.lacks_mlp.empty();
+  if (lacks_parts && config.parallel_residual) {
+    errors.push_back("layers: got some with one part, want attention and MLP if they are parallel");
+  }
+}
+
 void FindShapeErrors(const DecoderConfig& config, std::vector<std::string>& errors) {
   if (config.heads % config.kv_heads != 0) {
     errors.push_back("kv_heads: got " + std::to_string(config.kv_heads) +
@@ -103,7 +192,7 @@ void FindShapeErrors(const DecoderConfig& config, std::vector<std::string>& erro
     errors.push_back("rotary_fraction: got " + std::to_string(config.rotary_fraction) +
                      ", want 0 to 1");
   }
-  if (config.parallel_residual && config.norm_place == NormPlace::kAfter) {
+  if (config.parallel_residual && config.norm_place != NormPlace::kBefore) {
     errors.push_back("norm_place: got after, want before if attention and MLP are parallel");
   }
   if (ApproximateParameters(config) > kMaxParameters) {
@@ -138,6 +227,9 @@ std::vector<std::string> FindErrors(const DecoderConfig& config) {
   FindDenseErrors(config, errors);
   FindMoeErrors(config, errors);
   FindMlaErrors(config, errors);
+  FindIndexerErrors(config, errors);
+  FindRecurrenceErrors(config, errors);
+  if (errors.empty()) FindBlockErrors(config, errors);
   if (errors.empty()) FindShapeErrors(config, errors);
   return errors;
 }

@@ -11,7 +11,7 @@ size_t AddPrediction(const DecoderConfig& config, const std::string& suffix, boo
                                    config.embedding_size, config.vocab, config.head_bias);
   if (is_copy) matrix.parameters = 0;
   const size_t logits = layer.Add(std::move(matrix), {input});
-  return layer.Add(LossOperator("loss" + suffix, config.vocab), {logits});
+  return layer.Add(LossOperator("loss" + suffix, config.vocab, config.capped_logits), {logits});
 }
 
 }  // namespace

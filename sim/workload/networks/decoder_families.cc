@@ -125,6 +125,83 @@ DecoderConfig DeepSeekV3() {
   return config;
 }
 
+// The norms after attention and MLP make the sums of the stream small (Gemma 2, 2024, section 2).
+DecoderConfig Gemma2() {
+  DecoderConfig config = Gemma();
+  config.norm_place = NormPlace::kBothEnds;
+  config.capped_logits = true;
+  return config;
+}
+
+DecoderConfig Gemma3() {
+  DecoderConfig config = Gemma();
+  config.norm_place = NormPlace::kBothEnds;
+  config.qk_norm = true;
+  return config;
+}
+
+DecoderConfig Olmo2() {
+  DecoderConfig config = Llama();
+  config.norm_place = NormPlace::kBranchEnd;
+  config.qk_norm = true;
+  config.qk_weights = QueryKeyWeights::kAllHeads;
+  return config;
+}
+
+DecoderConfig Llama4() {
+  DecoderConfig config = Llama();
+  config.qk_norm = true;
+  config.qk_weights = QueryKeyWeights::kNone;
+  config.window.is_chunked = config.window.rotates_all_only = true;
+  return config;
+}
+
+DecoderConfig GptOss() {
+  DecoderConfig config = Llama();
+  config.qkv_bias = config.projection_bias = config.moe.biases = true;
+  config.attention_sinks = true;
+  return config;
+}
+
+DecoderConfig Glm4Moe() {
+  DecoderConfig config = Llama();
+  config.rotary_fraction = 0.5;
+  config.moe.routing_bias = true;
+  return config;
+}
+
+DecoderConfig Qwen3Next() {
+  DecoderConfig config = Qwen3();
+  config.rotary_fraction = 0.25;
+  config.gated_attention = config.moe.shared_gate = true;
+  return config;
+}
+
+DecoderConfig Mamba2() {
+  DecoderConfig config;
+  config.norm = NormKind::kRms;
+  return config;
+}
+
+// Its attention has no positions (Nemotron-H, 2025, section 2.1).
+DecoderConfig NemotronH() {
+  DecoderConfig config = Mamba2();
+  config.activation = Activation::kSquaredRelu;
+  return config;
+}
+
+DecoderConfig Dbrx() {
+  DecoderConfig config = Llama();
+  config.norm = NormKind::kLayer;
+  return config;
+}
+
+DecoderConfig Grok() {
+  DecoderConfig config = Gemma();
+  config.norm_place = NormPlace::kBothEnds;
+  return config;
+}
+
 }  // namespace
 
 DecoderConfig DecoderOfFamily(std::string_view family) {
@@ -132,14 +209,38 @@ DecoderConfig DecoderOfFamily(std::string_view family) {
     const char* name;
     DecoderConfig (*make)();
   };
-  constexpr std::array<Row, 21> kFamilies = {
-      {{"gpt", Gpt},         {"gpt_neox", GptNeox},  {"gptj", GptJ},
-       {"opt", Opt},         {"mpt", Mpt},           {"bloom", Bloom},
-       {"falcon", Falcon},   {"phi", Phi},           {"llama", Llama},
-       {"internlm", Llama},  {"nemotron", Nemotron}, {"mistral", Llama},
-       {"phi3", Llama},      {"qwen2", Qwen2},       {"qwen3", Qwen3},
-       {"gemma", Gemma},     {"mixtral", Llama},     {"qwen2_moe", Qwen2Moe},
-       {"qwen3_moe", Qwen3}, {"deepseek_v2", Llama}, {"deepseek_v3", DeepSeekV3}}};
+  constexpr std::array<Row, 32> kFamilies = {{{"gpt", Gpt},
+                                              {"gpt_neox", GptNeox},
+                                              {"gptj", GptJ},
+                                              {"opt", Opt},
+                                              {"mpt", Mpt},
+                                              {"bloom", Bloom},
+                                              {"falcon", Falcon},
+                                              {"phi", Phi},
+                                              {"llama", Llama},
+                                              {"internlm", Llama},
+                                              {"nemotron", Nemotron},
+                                              {"mistral", Llama},
+                                              {"phi3", Llama},
+                                              {"qwen2", Qwen2},
+                                              {"qwen3", Qwen3},
+                                              {"gemma", Gemma},
+                                              {"mixtral", Llama},
+                                              {"qwen2_moe", Qwen2Moe},
+                                              {"qwen3_moe", Qwen3},
+                                              {"deepseek_v2", Llama},
+                                              {"deepseek_v3", DeepSeekV3},
+                                              {"gemma2", Gemma2},
+                                              {"gemma3", Gemma3},
+                                              {"olmo2", Olmo2},
+                                              {"llama4", Llama4},
+                                              {"gpt_oss", GptOss},
+                                              {"glm4_moe", Glm4Moe},
+                                              {"qwen3_next", Qwen3Next},
+                                              {"mamba2", Mamba2},
+                                              {"nemotron_h", NemotronH},
+                                              {"dbrx", Dbrx},
+                                              {"grok", Grok}}};
   for (const Row& row : kFamilies) {
     if (family != row.name) continue;
     DecoderConfig config = row.make();

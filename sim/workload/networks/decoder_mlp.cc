@@ -13,7 +13,7 @@ void SetGroups(const MoeConfig& moe, Operator& op) {
 // One matrix for each expert; kept tensors hold a row for each expert that a token visits.
 Operator ExpertLinear(const MoeConfig& moe, std::string name, Split split, int64_t in,
                       int64_t out) {
-  Operator op = LinearOperator(std::move(name), split, in, out, false);
+  Operator op = LinearOperator(std::move(name), split, in, out, moe.biases);
   op.parameters *= moe.experts;
   op.experts = static_cast<int>(moe.experts);
   op.experts_per_token = static_cast<int>(moe.experts_per_token);
@@ -54,7 +54,8 @@ Operator Permutation(const DecoderConfig& config, std::string name) {
 size_t AddExperts(const DecoderConfig& config, size_t input, LayerBuilder& layer) {
   const MoeConfig& moe = config.moe;
   const int64_t up_features = config.gated_mlp ? 2 * moe.ffn : moe.ffn;
-  Operator router = LinearOperator("router", Split::kTokens, config.hidden, moe.experts, false);
+  Operator router =
+      LinearOperator("router", Split::kTokens, config.hidden, moe.experts, moe.biases);
   const size_t scores = layer.Add(std::move(router), {input});
   const size_t routing = layer.Add(Selection(moe), {scores});
   const size_t sorted = layer.Add(Permutation(config, "permutation"), {input, routing});

@@ -156,7 +156,7 @@ Operator DropoutOperator(std::string name, int64_t features) {
   return op;
 }
 
-Operator LossOperator(std::string name, int64_t classes) {
+Operator LossOperator(std::string name, int64_t classes, bool is_capped) {
   Operator op{.name = std::move(name), .kind = OperatorKind::kLoss, .split = Split::kColumn};
   op.in_features = classes;
   // Casts logits to fp32 (reads 1, writes 2), then a softmax that reads them
@@ -166,6 +166,13 @@ Operator LossOperator(std::string name, int64_t classes) {
   op.backward_elements = 7 * classes;
   op.kernels = 3;
   op.saved = {{"softmax", classes, 4, Split::kColumn, false}};
+  if (is_capped) {
+    // The tanh reads and writes the logits; its backward reads what it wrote.
+    op.forward_elements += 2 * classes;
+    op.backward_elements += 3 * classes;
+    op.kernels += 1;
+    op.saved.push_back({"capped_logits", classes, 0, Split::kColumn, false});
+  }
   return op;
 }
 

@@ -60,19 +60,26 @@ Operator ResidualOperator(const DecoderConfig& config, const std::vector<std::st
 
 Operator DropoutOperator(std::string name, int64_t features);
 
-// Cross-entropy over `classes`.
-Operator LossOperator(std::string name, int64_t classes);
+// Cross-entropy over `classes`, whose logits a tanh may cap first.
+Operator LossOperator(std::string name, int64_t classes, bool is_capped = false);
 
-// Adds a part of a transformer block that reads `input`; returns what it hands on.
-size_t AddAttention(const DecoderConfig& config, AttentionBackend backend, size_t input,
-                    LayerBuilder& layer);
+// Adds a part of a transformer block that reads `input`; returns what it hands on. `mixer` is
+// kAttention or kWindow.
+size_t AddAttention(const DecoderConfig& config, AttentionBackend backend, Mixer mixer,
+                    size_t input, LayerBuilder& layer);
 // Adds attention with the projections whose sizes are in `config.mla`.
 size_t AddLatentAttention(const DecoderConfig& config, AttentionBackend backend, size_t input,
                           LayerBuilder& layer);
 size_t AddDenseMlp(const DecoderConfig& config, size_t input, LayerBuilder& layer);
 size_t AddSparseMlp(const DecoderConfig& config, size_t input, LayerBuilder& layer);
 
-enum class Mlp { kDense, kSparse };
+// Adds the recurrence of a block with its projections, convolution and norm.
+size_t AddSsm(const DecoderConfig& config, size_t input, LayerBuilder& layer);
+size_t AddDelta(const DecoderConfig& config, size_t input, LayerBuilder& layer);
+// Adds whatever mixes tokens in a block, which must not be kNone.
+size_t AddMixer(const DecoderConfig& config, AttentionBackend backend, Mixer mixer, size_t input,
+                LayerBuilder& layer);
+// Precondition: the block has an MLP.
 size_t AddMlp(const DecoderConfig& config, Mlp mlp, size_t input, LayerBuilder& layer);
 
 // Adds `branch` to the stream, with its norm where config.norm_place says. `branch` maps an input
@@ -80,19 +87,22 @@ size_t AddMlp(const DecoderConfig& config, Mlp mlp, size_t input, LayerBuilder& 
 template <typename Branch>
 size_t AddResidualBranch(const DecoderConfig& config, const std::string& name, size_t stream,
                          LayerBuilder& layer, Branch branch) {
-  const bool is_before = config.norm_place == NormPlace::kBefore;
-  const auto norm = [&](size_t input) {
-    return layer.Add(NormOperator(config, name + "_norm", config.hidden), {input});
+  const NormPlace place = config.norm_place;
+  const auto norm = [&](const char* prefix, size_t input) {
+    return layer.Add(NormOperator(config, prefix + name + "_norm", config.hidden), {input});
   };
-  const size_t output = branch(is_before ? norm(stream) : stream);
+  const bool is_before = place == NormPlace::kBefore || place == NormPlace::kBothEnds;
+  size_t output = branch(is_before ? norm("", stream) : stream);
+  if (place == NormPlace::kBranchEnd) output = norm("", output);
+  if (place == NormPlace::kBothEnds) output = norm("post_", output);
   const size_t sum =
       layer.Add(ResidualOperator(config, {name}, name + "_residual"), {stream, output});
-  return is_before ? sum : norm(sum);
+  return place == NormPlace::kAfter ? norm("", sum) : sum;
 }
 
-// Adds a whole transformer block that reads `stream`.
-size_t AddOpSequence(const DecoderConfig& config, AttentionBackend backend, Mlp mlp, size_t stream,
-                     LayerBuilder& layer);
+// Adds a whole block that reads `stream`.
+size_t AddOpSequence(const DecoderConfig& config, AttentionBackend backend, BlockParts parts,
+                     size_t stream, LayerBuilder& layer);
 
 // The layer with token, position and (if `token_types` > 0) segment tables, norm, and dropout.
 LayerKind EmbeddingLayer(const DecoderConfig& config, std::string name, int64_t token_types);

@@ -126,7 +126,7 @@ Workload BuildEncoder(const EncoderConfig& given, AttentionBackend attention, st
   Workload workload = WorkloadFacts(block, attention, std::move(name));
   workload.tied_embeddings = block.tied_embeddings && config.head != EncoderHead::kSpan;
   LayerBuilder layer("block", LayerRole::kBlock, block.hidden);
-  AddOpSequence(block, attention, Mlp::kDense, kLayerInput, layer);
+  AddOpSequence(block, attention, {}, kLayerInput, layer);
   workload.kinds = {EmbeddingLayer(block, "embedding", config.token_types), layer.Take(),
                     EncoderHeadLayer(config)};
   workload.layers.assign(static_cast<size_t>(block.layers) + 2, 1);

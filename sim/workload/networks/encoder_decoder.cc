@@ -90,7 +90,7 @@ class Builder {
 
   LayerKind EncoderBlock(Mlp mlp, std::string name) const {
     LayerBuilder layer(std::move(name), LayerRole::kBlock, encoder_.hidden);
-    AddOpSequence(encoder_, workload_.attention, mlp, kLayerInput, layer);
+    AddOpSequence(encoder_, workload_.attention, {Mixer::kAttention, mlp}, kLayerInput, layer);
     LayerKind kind = layer.Take();
     SetPositions(kind, config_.encoder_sequence);
     return kind;
@@ -120,9 +120,10 @@ class Builder {
 
   LayerKind DecoderBlock(Mlp mlp, std::string name) const {
     LayerBuilder layer(std::move(name), LayerRole::kBlock, 0);
-    const size_t attended = AddResidualBranch(
-        decoder_, "attention", kLayerInput, layer,
-        [&](size_t input) { return AddAttention(decoder_, workload_.attention, input, layer); });
+    const size_t attended =
+        AddResidualBranch(decoder_, "attention", kLayerInput, layer, [&](size_t input) {
+          return AddAttention(decoder_, workload_.attention, Mixer::kAttention, input, layer);
+        });
     const size_t crossed =
         AddResidualBranch(decoder_, "cross_attention", attended, layer,
                           [&](size_t input) { return AddCrossAttention(input, layer); });

@@ -95,7 +95,7 @@ Workload BuildVision(const VisionConfig& given, AttentionBackend attention, std:
   workload.vocabulary = 0;
   workload.lists_kernels = true;  // like other networks of images
   LayerBuilder layer("block", LayerRole::kBlock, config.block.hidden);
-  AddOpSequence(config.block, attention, Mlp::kDense, kLayerInput, layer);
+  AddOpSequence(config.block, attention, {}, kLayerInput, layer);
   workload.kinds = {PatchEmbedding(config), layer.Take(), Classifier(config)};
   for (LayerKind& kind : workload.kinds) SetPositions(kind, config.Tokens());
   workload.kinds.back().boundary_positions = 0;

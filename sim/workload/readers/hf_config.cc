@@ -36,7 +36,30 @@ const Family* FindFamily(ConfigReader& reader) {
   return nullptr;
 }
 
-NetworkConfig ReadNetwork(const Json& json, const std::string& place) {
+// DBRX's files have the sizes of attention and experts in objects of their own.
+Json Flattened(const Json& json) {
+  struct Inner {
+    const char* object;
+    const char* key;
+    const char* usual;
+  };
+  constexpr Inner kInner[] = {{"attn_config", "kv_n_heads", "num_key_value_heads"},
+                              {"ffn_config", "ffn_hidden_size", "intermediate_size"},
+                              {"ffn_config", "moe_num_experts", "num_local_experts"},
+                              {"ffn_config", "moe_top_k", "num_experts_per_tok"}};
+  Json flat = json;
+  for (const Inner& inner : kInner) {
+    const auto object = json.find(inner.object);
+    if (object == json.end() || !object->is_object() || !object->contains(inner.key)) continue;
+    flat[inner.usual] = (*object)[inner.key];
+  }
+  return flat;
+}
+
+NetworkConfig ReadNetwork(const Json& given, const std::string& place) {
+  const auto type = given.find("model_type");
+  const bool is_nested = type != given.end() && *type == "dbrx";
+  const Json json = is_nested ? Flattened(given) : given;
   ConfigReader reader(json, place);
   const Family* family = FindFamily(reader);
   if (family == nullptr) return ReadDecoder(reader, family);
@@ -67,6 +90,9 @@ NetworkConfig ParseHuggingFaceNetwork(const std::string& json_text, const std::s
   const auto nested = json.find("text_config");
   if (nested == json.end() || !nested->is_object()) return ReadNetwork(json, file_name);
   Json text = *nested;
+  // The type of the whole is that of the decoder, or says which decoder it has.
+  const auto type = json.find("model_type");
+  if (!text.contains("model_type") && type != json.end()) text["model_type"] = *type;
   // Whether embeddings are tied is the one fact about the decoder that stands beside it.
   const auto tied = json.find("tie_word_embeddings");
   if (tied != json.end() && !text.contains("tie_word_embeddings")) {

@@ -69,6 +69,20 @@ void ReadGptJ(ConfigReader& reader, DecoderConfig& config) {
   }
 }
 
+// A number caps the logits, null does not; without the key, Gemma-2's are capped.
+void ReadGemma2(ConfigReader& reader, DecoderConfig& config) {
+  constexpr const char* kKey = "final_logit_softcapping";
+  if (!reader.HasKey(kKey)) return;
+  const Json* cap = reader.Find(kKey);
+  if (cap != nullptr && !cap->is_number()) reader.Fail(kKey, *cap, "a number or null");
+  config.capped_logits = cap != nullptr;
+}
+
+bool HasDelta(const DecoderConfig& config) {
+  return std::find(config.mixers.begin(), config.mixers.end(), Mixer::kDelta) !=
+         config.mixers.end();
+}
+
 // Reads what only some families state.
 void ReadFamily(ConfigReader& reader, const Family& family, DecoderConfig& config) {
   constexpr int64_t kGemmaHeadSize = 256;  // of every Gemma of the first kind
@@ -78,6 +92,9 @@ void ReadFamily(ConfigReader& reader, const Family& family, DecoderConfig& confi
   if (name == "mpt") ReadMpt(reader, config);
   if (name == "gptj") ReadGptJ(reader, config);
   if (name == "phi") reader.Switch("qk_layernorm", config.qk_norm);
+  if (name == "gemma2") ReadGemma2(reader, config);
+  if (name == "llama4" || name == "glm4_moe") reader.Switch("use_qk_norm", config.qk_norm);
+  if (name == "glm4_moe") config.projection_bias = false;  // attention_bias means the others
   if (name == "gemma" && config.head_size == 0) config.head_size = kGemmaHeadSize;
 }
 
@@ -95,6 +112,9 @@ void ReadSizes(ConfigReader& reader, const Family* family, DecoderConfig& config
       const bool by_sequence = family == nullptr || family->max_sequence == 0;
       is_needed = name == "ffn" ? by_ffn : by_sequence;
     }
+    const bool has_usual_vocab = name == "vocab" && family != nullptr && family->vocab > 0;
+    if (has_usual_vocab) config.vocab = family->vocab;
+    is_needed = is_needed && !has_usual_vocab;
     const bool is_there = reader.Size(field.name, field.spellings, is_needed, config.*field.member);
     if (!is_there && name == "max_sequence" && family != nullptr) {
       config.max_sequence = family->max_sequence;
@@ -137,13 +157,20 @@ DecoderConfig ReadDecoder(ConfigReader& reader, const Family* family) {
   DecoderConfig config;
   if (family != nullptr) config = DecoderOfFamily(family->builder);
   ReadSizes(reader, family, config);
-  const bool is_moe = family != nullptr && family->network != Network::kDecoder;
+  const Network network = family == nullptr ? Network::kDecoder : family->network;
+  const bool is_moe = network == Network::kMoe || network == Network::kLatentMoe;
   if (is_moe) ReadMoe(reader, *family, config);
-  const bool is_latent = family != nullptr && family->network == Network::kLatentMoe;
-  if (is_latent) ReadLatentAttention(reader, config);
+  if (network == Network::kLatentMoe) ReadLatentAttention(reader, config);
+  if (family != nullptr) ReadWindows(reader, *family, config);
+  if (HasDelta(config)) ReadDelta(reader, config);
+  if (network == Network::kSsm) ReadPureSsm(reader, config);
+  if (network == Network::kHybrid) ReadHybrid(reader, config);
   reader.ThrowIfMissing();
   ReadSwitches(reader, config);
-  for (const char* key : {"hidden_act", "activation_function", "hidden_activation"}) {
+  for (const char* key :
+       {"hidden_act", "activation_function", "hidden_activation", "mlp_hidden_act"}) {
+    // That of the convolution of a state space model is part of its kernel.
+    if (network == Network::kSsm) continue;
     ReadActivation(reader, key, config);
   }
   for (const char* key : {"rotary_pct", "partial_rotary_factor"}) {

@@ -8,47 +8,10 @@
 
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/networks/encoder.h"
+#include "sim/workload/readers/hf_config_families.h"
 #include "sim/workload/readers/hf_config_reader.h"
 
 namespace stagecraft::hf_config_keys {
-
-enum class Network { kDecoder, kMoe, kLatentMoe, kEncoder, kEncoderDecoder, kVision };
-
-struct Family {
-  const char* model_type;
-  const char* architecture;  // what the name of the class starts with
-  const char* builder;       // the name for DecoderOfFamily() and its like
-  Network network = Network::kDecoder;
-  bool needs_ffn = true;     // false: 4 x hidden if absent
-  int64_t max_sequence = 0;  // if the key is absent; 0: it is needed
-};
-inline constexpr std::array<Family, 25> kFamilies = {{
-    {"llama", "LlamaForCausalLM", "llama"},
-    {"gpt2", "GPT2LMHeadModel", "gpt", Network::kDecoder, false},
-    {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox"},
-    {"nemotron", "NemotronForCausalLM", "nemotron"},
-    {"mistral", "MistralForCausalLM", "mistral"},
-    {"qwen2", "Qwen2ForCausalLM", "qwen2"},
-    {"qwen3", "Qwen3ForCausalLM", "qwen3"},
-    {"gemma", "GemmaForCausalLM", "gemma"},
-    {"phi", "PhiForCausalLM", "phi"},
-    {"phi3", "Phi3ForCausalLM", "phi3"},
-    {"gptj", "GPTJForCausalLM", "gptj", Network::kDecoder, false},
-    {"opt", "OPTForCausalLM", "opt"},
-    {"bloom", "BloomForCausalLM", "bloom", Network::kDecoder, false, 2048},
-    {"mpt", "MptForCausalLM", "mpt", Network::kDecoder, false},
-    {"falcon", "FalconForCausalLM", "falcon", Network::kDecoder, false, 2048},
-    {"mixtral", "MixtralForCausalLM", "mixtral", Network::kMoe},
-    {"qwen2_moe", "Qwen2MoeForCausalLM", "qwen2_moe", Network::kMoe},
-    {"qwen3_moe", "Qwen3MoeForCausalLM", "qwen3_moe", Network::kMoe},
-    {"deepseek_v2", "DeepseekV2ForCausalLM", "deepseek_v2", Network::kLatentMoe},
-    {"deepseek_v3", "DeepseekV3ForCausalLM", "deepseek_v3", Network::kLatentMoe},
-    {"bert", "Bert", "bert", Network::kEncoder},
-    {"roberta", "Roberta", "roberta", Network::kEncoder},
-    {"t5", "T5", "t5", Network::kEncoderDecoder, true, 512},
-    {"switch_transformers", "SwitchTransformers", "t5", Network::kEncoderDecoder, true, 512},
-    {"vit", "ViT", "vit", Network::kVision},
-}};
 
 enum class Need { kAlways, kByFamily, kNever };
 
@@ -144,6 +107,11 @@ void Refuse(const ConfigReader& reader, const char* key, const std::string& want
 // Adds experts to what was read, and latent attention if the family has it.
 void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config);
 void ReadLatentAttention(ConfigReader& reader, DecoderConfig& config);
+// Read which blocks have windows, chunks or the delta rule, and what the recurrences are.
+void ReadWindows(ConfigReader& reader, const Family& family, DecoderConfig& config);
+void ReadDelta(ConfigReader& reader, DecoderConfig& config);
+void ReadPureSsm(ConfigReader& reader, DecoderConfig& config);
+void ReadHybrid(ConfigReader& reader, DecoderConfig& config);
 
 // These read whole networks. `family` is null only for a decoder that the file does not name.
 DecoderConfig ReadDecoder(ConfigReader& reader, const Family* family);

@@ -8,8 +8,8 @@ namespace stagecraft::hf_config_keys {
 namespace {
 
 // Returns the transformer blocks that keep the dense MLP: those before `first`, those that the step
-// leaves out, and `others`. Qwen counts steps from one, DeepSeek from zero. Of a number of layers
-// that is a typing error, which is found later, only the first kMostLayers are listed.
+// leaves out, and `others`. Qwen and Llama-4 count steps from one, DeepSeek from zero. Of a number
+// of layers that is a typing error, which is found later, only the first kMostLayers are listed.
 std::vector<int64_t> DenseLayers(int64_t layers, int64_t first, int64_t step, bool from_one,
                                  std::vector<int64_t> others) {
   std::sort(others.begin(), others.end());
@@ -54,16 +54,24 @@ void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config) 
               moe.experts);
   reader.Size("experts_per_token", {"num_experts_per_tok", "moe_router_topk"}, true,
               moe.experts_per_token);
-  // Mixtral has no dense MLP, so its key for one means the experts'.
-  reader.Size("expert_ffn", {"moe_intermediate_size", "moe_ffn_hidden_size"}, name != "mixtral",
-              moe.ffn);
+  // Where there is no dense MLP, the key for one means the experts'.
+  bool has_own_key = true;
+  for (const char* without : {"mixtral", "gpt_oss", "llama4", "dbrx", "grok"}) {
+    if (name == without) has_own_key = false;
+  }
+  reader.Size("expert_ffn", {"moe_intermediate_size", "moe_ffn_hidden_size"}, has_own_key, moe.ffn);
   int64_t first = 0;
   int64_t step = 1;
-  if (name == "qwen2_moe") {
+  if (name == "llama4") {
+    moe.ffn = moe.shared_ffn = config.ffn;
+    reader.Size("ffn", {"intermediate_size_mlp"}, true, config.ffn);
+    reader.Size("interleave_moe_layer_step", {"interleave_moe_layer_step"}, false, step);
+  }
+  if (name == "qwen2_moe" || name == "qwen3_next") {
     reader.Size("shared_ffn", {"shared_expert_intermediate_size"}, true, moe.shared_ffn, 0);
     moe.shared_gate = moe.shared_ffn > 0;
   }
-  if (family.network == Network::kLatentMoe) {
+  if (family.network == Network::kLatentMoe || name == "glm4_moe") {
     int64_t shared = 0;
     reader.Size("shared_experts", {"n_shared_experts"}, false, shared, 0);
     moe.shared_ffn = shared * moe.ffn;
@@ -77,10 +85,10 @@ void ReadMoe(ConfigReader& reader, const Family& family, DecoderConfig& config) 
                 0);
     ReadGroups(reader, moe);
   }
-  const bool is_qwen = name == "qwen2_moe" || name == "qwen3_moe";
+  const bool is_qwen = name == "qwen2_moe" || name == "qwen3_moe" || name == "qwen3_next";
   if (is_qwen) reader.Size("decoder_sparse_step", {"decoder_sparse_step"}, false, step);
   moe.dense_layers =
-      DenseLayers(config.layers, first, step, is_qwen,
+      DenseLayers(config.layers, first, step, is_qwen || name == "llama4",
                   is_qwen ? reader.Indices("mlp_only_layers") : std::vector<int64_t>());
 }
 
@@ -93,6 +101,11 @@ void ReadLatentAttention(ConfigReader& reader, DecoderConfig& config) {
   reader.Size("plain_size", {"qk_nope_head_dim"}, true, mla.plain_size);
   reader.Size("rotary_size", {"qk_rope_head_dim"}, true, mla.rotary_size);
   reader.Size("value_size", {"v_head_dim"}, true, mla.value_size);
+  if (reader.Find("index_n_heads") == nullptr) return;
+  IndexerConfig& indexer = config.indexer;
+  reader.Size("indexer_heads", {"index_n_heads"}, true, indexer.heads);
+  reader.Size("indexer_head_size", {"index_head_dim"}, true, indexer.head_size);
+  reader.Size("indexer_keys", {"index_topk"}, true, indexer.keys);
 }
 
 }  // namespace stagecraft::hf_config_keys

@@ -1,0 +1,45 @@
+#include "sim/workload/attention_window.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/workload/workload.h"
+
+namespace stagecraft {
+namespace {
+
+// Over all keys if there are none.
+Operator Attention(int64_t keys, WindowKind kind = WindowKind::kSliding) {
+  Operator op{.name = "attention", .kind = OperatorKind::kAttention, .causal = true};
+  if (keys > 0) SetWindow(keys, kind, op);
+  return op;
+}
+
+// Of 8 queries with a window of 4, half the square of all is 32 and half that of those outside of
+// the window, (8 - 4)²/2, is 8: 24 pairs, 3 for each.
+TEST(AttentionWindowTest, ASlidingWindowLeavesOutTheTriangleBeforeIt) {
+  EXPECT_EQ(MeanCausalKeys(Attention(4), 8), 3);
+  EXPECT_EQ(MeanCausalKeys(Attention(1), 8), 1 - 1.0 / 16);
+  EXPECT_EQ(MeanCausalKeys(Attention(0), 8), 4);
+  EXPECT_EQ(MeanCausalKeys(Attention(8), 8), 4);
+  EXPECT_EQ(MeanCausalKeys(Attention(100), 8), 4);
+}
+
+// 8 tokens are two chunks of 4, each half of 4·4; 10 tokens have half of 2·2 more.
+TEST(AttentionWindowTest, ChunksSeeThemselvesAlone) {
+  EXPECT_EQ(MeanCausalKeys(Attention(4, WindowKind::kChunked), 8), 2);
+  EXPECT_EQ(MeanCausalKeys(Attention(4, WindowKind::kChunked), 10), (8 + 8 + 2) / 10.0);
+  EXPECT_EQ(MeanCausalKeys(Attention(4, WindowKind::kChunked), 4), 2);
+  EXPECT_EQ(MeanCausalKeys(Attention(4, WindowKind::kChunked), 3), 1.5);
+}
+
+TEST(AttentionWindowTest, OnlyCausalAttentionHasAWindow) {
+  EXPECT_TRUE(HasWindow(Attention(4), 8));
+  EXPECT_FALSE(HasWindow(Attention(8), 8));
+  EXPECT_FALSE(HasWindow(Attention(0), 8));
+  Operator crossing = Attention(4);
+  crossing.causal = false;
+  EXPECT_FALSE(HasWindow(crossing, 8));
+}
+
+}  // namespace
+}  // namespace stagecraft
