@@ -140,7 +140,7 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 void ParseWords(const HelpPage& page, const Args& args, CLI::App& app) {
-  AddNumberChecks(app);
+  if (!app.parsed()) AddNumberChecks(app);
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {
