@@ -143,6 +143,7 @@ std::string Flag::text() const {
 }
 const std::string& Flag::name() const { return entry().names[0]; }
 bool Flag::is_switch() const { return entry().type == FlagType::kSwitch; }
+bool Flag::takes_text() const { return entry().type == FlagType::kText; }
 
 bool Flag::Has(const std::string& name) const {
   const auto is_among = [&](const Args& names) {
