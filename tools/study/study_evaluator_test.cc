@@ -12,6 +12,7 @@
 #include "tools/study/study_cache.h"
 #include "tools/study/study_point.h"
 #include "tools/verb/command.h"
+#include "tools/verb/print_json.h"
 
 namespace stagecraft {
 namespace {
@@ -50,8 +51,11 @@ void ExpectAsSimulated(StudyEvaluator& evaluator, const StudyPoint& point) {
   const Said said = Simulate(point);
   EXPECT_EQ(result.refusal, said.refusal);
   if (result.is_refused() || !said.refusal.empty()) return;
-  const Json report = EvaluationToJson(result.evaluation, result.plan, result.base->job.workload,
-                                       result.base->cluster);
+  std::ostringstream printed;
+  PrintJson(EvaluationToJson(result.evaluation, result.plan, result.base->job.workload,
+                             result.base->cluster),
+            printed);
+  const Json report = Json::parse(printed.str());
   for (const auto& [key, value] : report.items()) EXPECT_EQ(value, said.report[key]) << key;
 }
 
@@ -149,9 +153,9 @@ TEST(StudyEvaluatorTest, AChangeOfTheClusterCountsBeforeThePlanIsMade) {
       "half the clock", [](const Cluster& cluster) {
         return cluster.WithDevices([](Device& device) { device.clock_share = 0.5; });
       }};
-  const StudyResult changed = evaluator.Evaluate(Gpt2(), {halved});
-  const StudyResult by_flag = evaluator.Evaluate(Gpt2({{"clock", "0.5"}}));
-  const StudyResult plain = evaluator.Evaluate(Gpt2());
+  const StudyResult changed = evaluator.Evaluate(Gpt2({{"host-dispatch", "0"}}), {halved});
+  const StudyResult by_flag = evaluator.Evaluate(Gpt2({{"host-dispatch", "0"}, {"clock", "0.5"}}));
+  const StudyResult plain = evaluator.Evaluate(Gpt2({{"host-dispatch", "0"}}));
   EXPECT_EQ(changed.evaluation.step_time, by_flag.evaluation.step_time);
   EXPECT_LT(plain.evaluation.step_time, changed.evaluation.step_time);
 }

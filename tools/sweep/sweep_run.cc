@@ -23,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 // Points that a thread takes at once: many enough that taking them costs nothing, few enough that
 // threads end together. Searches are long, and each is kept at once.
 constexpr size_t kPointsAtOnce = 32;
-// How long rows wait until they are written: each batch costs a few milliseconds of the disk.
-constexpr auto kBatchTime = std::chrono::milliseconds(500);
+// How long rows wait until they are written: each batch costs the disk a few milliseconds.
+constexpr auto kBatchTime = std::chrono::milliseconds(200);
 
 // What the threads that make rows share with the one that keeps them.
 class Workshop {
