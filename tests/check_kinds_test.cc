@@ -34,6 +34,7 @@ const std::map<std::string, std::string>& KindOfSeeds() {
       {"device_catalogue", "device catalogue"},
       {"dynamics", "dynamics"},
       {"graph_txt", "PipeDream profile"},
+      {"grid", "grid"},
       {"hf_config", "Hugging Face config.json"},
       {"job", "job"},
       {"job_events", "cluster events"},
