@@ -14,6 +14,9 @@ namespace {
 
 // Bases whose parts of plans a thread remembers.
 constexpr size_t kMostWorkers = 8;
+// Points after which a worker is made anew, since what it remembers grows with every plan: by some
+// 10 kB.
+constexpr int kMostPointsOfWorker = 2000;
 
 SimulationOptions OptionsOf(const StudyBase& base) {
   return {.network = base.network, .framework = base.job.memory};
@@ -30,6 +33,7 @@ struct StudyEvaluator::Worker {
   std::string key;
   std::shared_ptr<const StudyBase> base;
   Evaluator evaluator;
+  int points = 0;  // that were evaluated
 };
 
 StudyEvaluator::StudyEvaluator(StudyCache& cache, UnfitPlans unfit)
@@ -40,12 +44,16 @@ StudyEvaluator::Worker& StudyEvaluator::WorkerOf(const ClusterChanges& changes) 
   std::string key = flags_.BaseKey(changes);
   const auto found = std::find_if(workers_.begin(), workers_.end(),
                                   [&](const auto& worker) { return worker->key == key; });
-  if (found != workers_.end()) {
+  if (found != workers_.end() && ++(*found)->points < kMostPointsOfWorker) {
     std::rotate(workers_.begin(), found, found + 1);
     return *workers_.front();
   }
   auto base = flags_.Base(cache_, changes);
-  if (workers_.size() == kMostWorkers) workers_.pop_back();
+  if (found != workers_.end()) {
+    workers_.erase(found);
+  } else if (workers_.size() == kMostWorkers) {
+    workers_.pop_back();
+  }
   workers_.insert(workers_.begin(), std::make_unique<Worker>(std::move(key), std::move(base)));
   return *workers_.front();
 }
