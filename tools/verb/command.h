@@ -37,6 +37,8 @@ int RunSimulate(const Args& args, std::istream& in, std::ostream& out, std::ostr
 int RunTrain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunExplain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunSearch(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunSweep(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunMerge(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunPartition(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunProfile(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunFit(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);

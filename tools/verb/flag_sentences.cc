@@ -89,6 +89,7 @@ std::string ExplainValues(const CLI::App& app) {
       return fmt::format("{}: given {} times, want it once", option->get_name(), count);
     }
     for (const std::string& value : option->results()) {
+      if (!value.starts_with("--")) continue;
       if (Takes(app, value.substr(0, value.find('=')))) {
         return fmt::format("{}: got no value, the next word is the flag {}", option->get_name(),
                            value);
@@ -140,7 +141,7 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 void ParseWords(const HelpPage& page, const Args& args, CLI::App& app) {
-  AddNumberChecks(app);
+  if (!app.parsed()) AddNumberChecks(app);
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {

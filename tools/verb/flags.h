@@ -34,8 +34,8 @@ class Flag {
   Flag& Between(double least, double most);
   // Lets one word hold several values of a list, separated by commas.
   Flag& SplitAtCommas();
-  // The value is usually one of `names`, which shells complete beside files if the value may be one.
-  // Other values are allowed, too. The names are the flag's range if its text gives none.
+  // The value is usually one of `names`, which shells complete beside files if the value may be
+  // one. Other values are allowed, too. The names are the flag's range if its text gives none.
   Flag& Suggest(Args names);
   // The same for a long list, which is not in the help. `names` is called when a completion script
   // is made.
@@ -47,6 +47,8 @@ class Flag {
 
   // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;
+  bool is_switch() const;
+  bool takes_text() const;  // rather than numbers
   // Whether `name` ("--no-overlap-p2p") is one of its spellings.
   bool Has(const std::string& name) const;
 
@@ -86,13 +88,16 @@ class Flags {
   //   - a missing or repeated value, or another flag in its place;
   //   - a number that is malformed, not finite or out of its type's range;
   //   - what a flag's own check refuses, and required flags that are missing.
-  // Integers are decimal: "010" is ten.
+  // Integers are decimal: "010" is ten. After a second parse flags are given as it says, but the
+  // variables of flags that are not keep their values.
   bool Parse(const Args& args, std::ostream& out);
 
   // What the parsed command line says. A flag of this `name` must have been added.
   bool IsGiven(const std::string& name) const;
   Flag Find(const std::string& name) const;
   std::vector<Flag> Given() const;
+  // All flags that were added, in this order.
+  std::vector<Flag> All() const;
 
  private:
   friend class FlagGroup;

@@ -196,5 +196,35 @@ TEST(FlagsTest, MistakesAreOneSentenceThatOpensWithTheFlag) {
   }
 }
 
+TEST(FlagsTest, ASecondParseLeavesVariablesOfFlagsThatAreNotGiven) {
+  int tp = 1, pp = 1;
+  Flags flags("simulate", "Predicts a step.");
+  flags.In(FlagTopic::kParallelism).Add("--tp", tp, {"<n>", "Tensor-parallel degree."});
+  flags.In(FlagTopic::kParallelism).Add("--pp", pp, {"<n>", "Stages."});
+  std::ostringstream out;
+  EXPECT_FALSE(flags.Parse({"--tp=8", "--pp", "010"}, out));
+  EXPECT_FALSE(flags.Parse({"--pp=020"}, out));
+  EXPECT_EQ(pp, 20);
+  EXPECT_EQ(tp, 8);
+  EXPECT_FALSE(flags.IsGiven("--tp"));
+  EXPECT_THROW(flags.Parse({"--pp", "--tp", "2"}, out), InputError);
+}
+
+TEST(FlagsTest, AllFlagsAreListedAsTheyWereAdded) {
+  int tp = 1;
+  bool is_compiled = false;
+  std::string model;
+  Flags flags("simulate", "Predicts a step.");
+  flags.In(FlagTopic::kParallelism).Add("--tp", tp, {"<n>", "Tensor-parallel degree."});
+  flags.In(FlagTopic::kNetwork).Add("--model", model, {"<name>", "Model."});
+  flags.In(FlagTopic::kNetwork).Add("--compiled", is_compiled, {"", "Compiled."});
+  const std::vector<Flag> all = flags.All();
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name(), "--tp");
+  EXPECT_FALSE(all[0].is_switch() || all[0].takes_text());
+  EXPECT_TRUE(all[1].takes_text());
+  EXPECT_TRUE(all[2].is_switch());
+}
+
 }  // namespace
 }  // namespace stagecraft
