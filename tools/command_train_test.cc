@@ -68,6 +68,23 @@ TEST(CommandTrainTest, ARunWithoutChangesIsItsSteps) {
   EXPECT_EQ(report["history"]["goodput"], 1);
 }
 
+// 1000 steps of 32 x 512 tokens.
+TEST(CommandTrainTest, TokensSayHowManyStepsThereAreAndMoneyIsThatOfTheWholeRun) {
+  const nlohmann::json by_steps = Train({"--price", "2"});
+  const double hours = by_steps["history"]["time_ns"].get<double>() / 3.6e12;
+  EXPECT_NEAR(by_steps["cost"]["gpu_hours"].get<double>(), 4 * hours, 1e-9);
+  EXPECT_NEAR(by_steps["cost"]["cost_usd"].get<double>(), 8 * hours, 1e-9);
+  EXPECT_NEAR(by_steps["cost"]["energy_mwh"].get<double>(), 4 * hours * 0.7e-3 * 1.1, 1e-12);
+  Args by_tokens = Line({"--json", "--price", "2"});
+  by_tokens.erase(by_tokens.begin() + 12, by_tokens.begin() + 14);
+  by_tokens.insert(by_tokens.end(), {"--tokens", "16.384M"});
+  std::istringstream in;
+  std::ostringstream out, err;
+  ASSERT_EQ(RunTrain(by_tokens, in, out, err), kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out.str()), by_steps);
+  EXPECT_EQ(ErrorWith({"--tokens", "1T"}), "--tokens: got it with --steps, want one of them");
+}
+
 TEST(CommandTrainTest, ChangesHaveTheirPlansAndCosts) {
   const nlohmann::json report =
       Train({"--dynamics", Pruning(), "--balance", "diffusion", "--by", "truth"});
@@ -404,7 +421,8 @@ TEST_F(JobTest, WhatTheFileLeavesOutIsForFlags) {
   };
   EXPECT_EQ(error({"--job", path}), "--model: got none, want one, here or in a file of --job");
   EXPECT_EQ(error({"--model", "megatron:16x512x8", "--cluster", "h100-sxm:1x4"}),
-            "--steps: got none, want how many steps the run has, here or in a file of --job");
+            "--steps: got none, want how many steps the run has, here or in a file of --job, or "
+            "--tokens");
   const std::string planned = Written("planned.yaml", job_);
   EXPECT_EQ(error({"--job", planned, "--tp", "2"}),
             "--tp cannot be given together with " + planned + ": plan");

@@ -175,7 +175,9 @@ void PlanFlags::RegisterBatch(Flags& flags) {
       {"<n>", "Samples per training step, of all replicas.", "1 or more", "1"})
       .Common();
   Add(group, "--seq", degrees_.sequence,
-      {"<n>", "Tokens per sample.", "1 or more", "the network's limit, which may be long"})
+      {"<n>", "Tokens per sample; 8k is 8192.", "1 or more",
+       "the network's limit, which may be long"})
+      .InBinary()
       .Common();
 }
 

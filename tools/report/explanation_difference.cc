@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/step/training_cost.h"
 #include "tools/report/plan_report.h"
 #include "tools/verb/text_table.h"
 
@@ -41,6 +42,13 @@ constexpr const char* kPhrases[] = {"computation",
 Duration StepOf(const Explanation& explanation) { return explanation.step.evaluation.step_time; }
 
 double PeakGib(const Explanation& explanation) { return TightestStage(explanation).Peak().gib(); }
+
+// What a run of as many tokens as are asked about takes.
+double DaysOf(const Explanation& explanation) {
+  const Evaluation& evaluation = explanation.step.evaluation;
+  const double steps = StepsOfTokens(evaluation, explanation.job.cost.tokens);
+  return CostOfSteps(evaluation, explanation.job.cluster, {}, steps).days();
+}
 
 Json Minus(const Parts& b, const Parts& a) {
   Json json;
@@ -149,6 +157,8 @@ void PrintDifference(const Explanation& a, const Explanation& b, std::ostream& o
   PrintPlan(b.job, out);
   DifferenceTable table(StepOf(a), StepOf(b));
   table.Add("step time, ms", StepOf(a).ms(), StepOf(b).ms());
+  if (a.job.cost.tokens > 0 && b.job.cost.tokens > 0)
+    table.Add("training, days", DaysOf(a), DaysOf(b));
   table.Add("peak memory, GiB", PeakGib(a), PeakGib(b));
   table.Add("critical path, ms", PathParts(a), PathParts(b));
   table.Add("mean device, ms", DeviceParts(a), DeviceParts(b));

@@ -124,15 +124,18 @@ void TrainFlags::RegisterRecovery(Flags& flags) {
   detection_flag_ = group
                         .Add("--detection", detection_s_,
                              {"<seconds>", "From a failure until the run notices it.", "", "30"})
-                        .Between(0.0, kMostSeconds);
+                        .Between(0.0, kMostSeconds)
+                        .InSeconds();
   restart_flag_ = group
                       .Add("--restart", restart_s_,
                            {"<seconds>", "To start processes and communicators.", "", "120"})
-                      .Between(0.0, kMostSeconds);
+                      .Between(0.0, kMostSeconds)
+                      .InSeconds();
   swap_flag_ = group
                    .Add("--swap", swap_s_,
                         {"<seconds>", "Until spare nodes have taken their places.", "", "60"})
-                   .Between(0.0, kMostSeconds);
+                   .Between(0.0, kMostSeconds)
+                   .InSeconds();
 }
 
 }  // namespace stagecraft

@@ -1,12 +1,12 @@
 // TrainFlags, second part: what a file says, and what is built from the values.
 #include <fmt/core.h>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
-#include "costmodel/text.h"
 #include "search/balance/balance.h"
 #include "search/training/job_simulation.h"
 #include "search/training/plan_division.h"
@@ -14,11 +14,13 @@
 #include "sim/job/checkpoint.h"
 #include "sim/job/job_events_proto.h"
 #include "tools/train/train_flags.h"
+#include "tools/verb/quantity.h"
 
 namespace stagecraft {
 namespace {
 
 constexpr double kBytesPerGb = 1e9;
+constexpr double kMostSteps = 1e12;
 
 // Takes a value of a file unless the flag is given.
 template <typename Value, typename InFile>
@@ -35,11 +37,25 @@ constexpr const char* kPolicies[] = {"restart", "restart", "spare", "shrink", "r
 
 void TrainFlags::ReadJob(PlanFlags& plan) {
   if (!job_file_.empty()) TakeJob(plan);
-  if (steps_ == 0) {
-    throw InputError(
-        "--steps: got none, want how many steps the run has, here or in a file of "
-        "--job");
+}
+
+int64_t TrainFlags::Steps(const PlannedJob& job) const {
+  const double tokens = job.cost.tokens;
+  if (tokens > 0 && steps_flag_.is_given()) {
+    throw InputError("--tokens: got it with --steps, want one of them");
   }
+  if (tokens > 0) {
+    const double per_step =
+        static_cast<double>(job.plan.global_batch) * static_cast<double>(job.plan.sequence);
+    const double steps = std::ceil(tokens / per_step);
+    if (steps <= kMostSteps) return static_cast<int64_t>(steps);
+    throw InputError(fmt::format("--tokens: got {:g} steps of {:g} tokens, want at most {:g}",
+                                 steps, per_step, kMostSteps));
+  }
+  if (steps_ > 0) return steps_;
+  throw InputError(
+      "--steps: got none, want how many steps the run has, here or in a file of --job, or "
+      "--tokens");
 }
 
 void TrainFlags::TakeJob(PlanFlags& plan) {
@@ -176,7 +192,7 @@ void TrainFlags::SetCheckpoint(const PlannedJob& job, TrainRequest& request) con
     policy.interval = BestCheckpointInterval(policy.write, request.mtbf);
     return;
   }
-  const std::optional<double> seconds = ParseNumber<double>(checkpoint_);
+  const std::optional<double> seconds = ParseSeconds(checkpoint_);
   if (!seconds || !(*seconds > 0 && *seconds <= kLongestTime.seconds())) {
     throw InputError(
         fmt::format("--checkpoint: got \"{}\", want auto, none or seconds above 0", checkpoint_));
@@ -205,7 +221,7 @@ void TrainFlags::SetRecovery(TrainRequest& request) const {
 
 TrainRequest TrainFlags::Build(const PlannedJob& job) const {
   TrainRequest request;
-  request.steps = steps_;
+  request.steps = Steps(job);
   request.balance = Balance(job);
   request.runs = runs_;
   request.seed = seed_;

@@ -122,6 +122,16 @@ Flag& Flag::Between(double least, double most) {
   return *this;
 }
 
+Flag& Flag::InBinary() {
+  entry().form = NumberForm::kBinary;
+  return *this;
+}
+
+Flag& Flag::InSeconds() {
+  entry().form = NumberForm::kSeconds;
+  return *this;
+}
+
 Flag& Flag::SplitAtCommas() {
   entry().option->delimiter(',');
   return *this;

@@ -32,10 +32,15 @@ class Flag {
   Flag& Between(int least, int most);
   Flag& Between(int64_t least, int64_t most);
   Flag& Between(double least, double most);
+  // Numbers may end in k, M, B or G, and T, for powers of 1,000, or in Ki, Mi, Gi and Ti, for
+  // powers of 1,024 (quantity.h). Of this flag, k and the like also stand for powers of 1,024.
+  Flag& InBinary();
+  // The number is one of seconds, and may be given with ms, s, min, h or d.
+  Flag& InSeconds();
   // Lets one word hold several values of a list, separated by commas.
   Flag& SplitAtCommas();
-  // The value is usually one of `names`, which shells complete beside files if the value may be one.
-  // Other values are allowed, too. The names are the flag's range if its text gives none.
+  // The value is usually one of `names`, which shells complete beside files if the value may be
+  // one. Other values are allowed, too. The names are the flag's range if its text gives none.
   Flag& Suggest(Args names);
   // The same for a long list, which is not in the help. `names` is called when a completion script
   // is made.
