@@ -45,6 +45,13 @@ class PlanFlags {
 
   // Returns what the flags ask for. Throws InputError that names the flag or file at fault.
   PlannedJob Build() const;
+  // The same in parts, for verbs that build many plans. Resolve() returns a copy in which flags
+  // that are not given have the defaults of the training stack, which it appends to `used`. Of this
+  // copy, equal keys have equal bases, as long as the files that flags name stay as they are.
+  PlanFlags Resolve(std::vector<StackValue>& used) const;
+  std::string BaseKey() const;
+  JobBase BuildBase() const;
+  JobPlan BuildPlan(const JobBase& base) const;
 
   // Whether --attention is given; a training stack's default does not count.
   bool ChoosesAttention() const;
@@ -87,8 +94,7 @@ class PlanFlags {
   std::vector<std::string> InputFiles() const;
   // Throws InputError if flags on the training stack contradict each other.
   void CheckStack() const;
-  // Returns a copy in which flags that are not given have the defaults of the training stack;
-  // appends these defaults to `used`.
+  // The part of Resolve() that concerns the stack, which must be given.
   PlanFlags WithStackDefaults(StackUse use, std::vector<StackValue>& used) const;
   // `take(key, flag, to, value)` sets `to` to the stack's value of the key unless the flag is
   // given.
@@ -118,10 +124,10 @@ class PlanFlags {
   std::optional<FilePart<PlanProto>> given_plan_;  // unless --plan is given
   std::function<Cluster()> usual_cluster_;         // empty: --cluster is required
   std::string precision_ = "bf16", recompute_ = "selective", recompute_method_ = "block";
-  std::string recompute_layers_;
   std::string attention_ = "flash", stack_, software_date_;
+  std::string resolved_stack_;  // whose defaults Resolve() took, and of which month
   std::string backward_prefetch_ = "pre", parameter_gather_ = "layers";
-  std::string parameter_exchange_ = "gather";
+  std::string parameter_exchange_ = "gather", recompute_layers_;
   std::string optimizer_ = "adam", context_exchange_ = "ring", fp8_recipe_ = "delayed";
   std::string embedding_placement_ = "first-last";
   std::vector<int> stage_layers_;
@@ -132,8 +138,7 @@ class PlanFlags {
   FrameworkMemory memory_;        // of the stack's software
   std::string stack_note_;        // on what is not as the stack does it; may be empty
   bool keeps_attention_ = false;  // the stack's default does not replace attention_
-  bool sequence_parallel_ = true;
-  bool is_compiled_ = false;
+  bool sequence_parallel_ = true, is_compiled_ = false;
   std::string recompute_parts_ = "none", expert_sends_ = "every-copy";
   bool groups_experts_ = true;
   int vocabulary_multiple_ = 0;       // > 0: as PaddedVocabulary() takes it

@@ -355,23 +355,36 @@ std::optional<FilePart<PlanProto>> PlanFlags::PlanFromFile() const {
   return ReadPart<PlanProto>(plan_file_);
 }
 
-PlannedJob PlanFlags::Build() const {
+PlanFlags PlanFlags::Resolve(std::vector<StackValue>& used) const {
   for (const auto& [value, flag] : {std::pair(&model_, "--model"), {&cluster_, "--cluster"}}) {
     if (!may_take_from_file_ || !value->empty()) continue;
     throw InputError(fmt::format("{}: got none, want one, here or in a file of --job", flag));
   }
   CheckStack();
-  if (!stack_.empty()) {
-    std::vector<StackValue> used;
-    const bool has_file = !plan_file_.empty() || given_plan_;
-    const StackUse use = has_file ? StackUse::kPlanFile : StackUse::kPlan;
-    PlannedJob job = WithStackDefaults(use, used).Build();
-    job.stack = stack_;
-    job.stack_values = std::move(used);
-    return job;
-  }
+  if (stack_.empty()) return *this;
+  const bool has_file = !plan_file_.empty() || given_plan_;
+  return WithStackDefaults(has_file ? StackUse::kPlanFile : StackUse::kPlan, used);
+}
+
+std::string PlanFlags::BaseKey() const {
+  // All that LoadCluster(), LoadNetwork(), MemoryOfSoftware() and the notes depend on.
+  const int padded_for = vocabulary_multiple_ > 0 ? degrees_.tensor : 0;
+  return fmt::format("{}\n{}\n{}\n{}\n{} {}\n{}\n{} {}\n{}\n{}\n{} {}", model_, attention_, frozen_,
+                     layer_state_, vocabulary_multiple_, padded_for, cluster_, clock_.value_or(-1),
+                     host_dispatch_us_.value_or(-1), transport_, fmt::join(without_, ","),
+                     resolved_stack_, is_compiled_);
+}
+
+JobBase PlanFlags::BuildBase() const {
   Cluster cluster = LoadCluster();
   Workload workload = LoadNetwork(cluster);
+  std::vector<std::string> notes = NotesOnCluster();
+  if (!stack_note_.empty()) notes.push_back(stack_note_);
+  return {std::move(workload), std::move(cluster), MemoryOfSoftware(), std::move(notes)};
+}
+
+JobPlan PlanFlags::BuildPlan(const JobBase& base) const {
+  const auto& [workload, cluster, memory, notes] = base;
   Plan plan;
   std::string note;  // on a choice that was made for the user
   if (auto file = PlanFromFile()) {
@@ -389,17 +402,25 @@ PlannedJob PlanFlags::Build() const {
   for (const Mechanism mechanism : SwitchedOff()) plan = Without(mechanism, std::move(plan));
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
   if (!note.empty()) warnings.push_back(std::move(note));
-  for (std::string& note : NotesOnCluster()) warnings.push_back(std::move(note));
-  if (!stack_note_.empty()) warnings.push_back(stack_note_);
-  return {std::move(workload),
-          std::move(cluster),
-          std::move(plan),
-          "",
-          {},
+  return {std::move(plan), std::move(warnings)};
+}
+
+PlannedJob PlanFlags::Build() const {
+  std::vector<StackValue> used;
+  const PlanFlags resolved = Resolve(used);
+  JobBase base = resolved.BuildBase();
+  JobPlan own = resolved.BuildPlan(base);
+  std::vector<std::string> warnings = std::move(own.notes);
+  for (std::string& note : base.notes) warnings.push_back(std::move(note));
+  return {std::move(base.workload),
+          std::move(base.cluster),
+          std::move(own.plan),
+          stack_,
+          std::move(used),
           InputFiles(),
           std::move(warnings),
           {},
-          MemoryOfSoftware()};
+          base.memory};
 }
 
 }  // namespace stagecraft

@@ -22,6 +22,20 @@ struct SlowPart {
   std::vector<EventTarget> parts;
 };
 
+// What a job has in common with jobs that differ in the plan alone.
+struct JobBase {
+  Workload workload;
+  Cluster cluster;
+  FrameworkMemory memory = {};          // of the stack's software
+  std::vector<std::string> notes = {};  // assumptions on the cluster and the stack
+};
+
+// What is a job's own.
+struct JobPlan {
+  Plan plan;
+  std::vector<std::string> notes = {};  // assumptions on the plan
+};
+
 // What the flags ask for, checked and built. The plan names layers of the workload and devices of
 // the cluster by their numbers.
 struct PlannedJob {

@@ -50,8 +50,7 @@ void SlowFlag::Register(Flags& flags) {
       .SplitAtCommas();
 }
 
-void SlowFlag::Apply(PlannedJob& job) const {
-  const Cluster& cluster = job.cluster;
+std::vector<SlowPart> SlowFlag::SlowDown(Cluster& cluster) const {
   std::vector<SlowPart> slow;
   std::vector<std::string> names;
   for (const std::string& text : parts_) {
@@ -62,7 +61,7 @@ void SlowFlag::Apply(PlannedJob& job) const {
     }
     names.push_back(name);
   }
-  if (slow.empty()) return;
+  if (slow.empty()) return slow;
   const auto links = FindLinks(names, cluster);
   const Racks racks(cluster, 0);
   ClusterHealth health(cluster, racks, {});
@@ -82,8 +81,8 @@ void SlowFlag::Apply(PlannedJob& job) const {
       health.Apply({.target = target, .what = ClusterEvent::What::kSlow, .rate = part.rate});
     }
   }
-  job.cluster = cluster.WithSlowParts(SlowPartsOf(health.state()));
-  job.slow = std::move(slow);
+  cluster = cluster.WithSlowParts(SlowPartsOf(health.state()));
+  return slow;
 }
 
 }  // namespace stagecraft

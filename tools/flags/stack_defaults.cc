@@ -109,6 +109,7 @@ void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<Sta
 PlanFlags PlanFlags::WithStackDefaults(StackUse use, std::vector<StackValue>& used) const {
   const StackDefaults& stack = FindStack(stack_, software_date_);
   PlanFlags flags = *this;
+  flags.resolved_stack_ = stack_ + " " + software_date_;
   flags.stack_.clear();
   flags.software_date_.clear();
   PlanDegrees& degrees = flags.degrees_;

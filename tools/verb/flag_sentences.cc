@@ -165,7 +165,7 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 void ParseWords(const HelpPage& page, const Args& args, CLI::App& app) {
-  AddNumberChecks(page);
+  if (!app.parsed()) AddNumberChecks(page);
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {

@@ -152,6 +152,7 @@ std::string Flag::text() const {
   return fmt::format("{}", fmt::join(entry().option->results(), " "));
 }
 const std::string& Flag::name() const { return entry().names[0]; }
+bool Flag::is_switch() const { return entry().type == FlagType::kSwitch; }
 
 bool Flag::Has(const std::string& name) const {
   const auto is_among = [&](const Args& names) {
@@ -217,6 +218,12 @@ std::vector<Flag> Flags::Given() const {
     if (entry.option->count() > 0) given.emplace_back(entry);
   }
   return given;
+}
+
+std::vector<Flag> Flags::All() const {
+  std::vector<Flag> all;
+  for (FlagEntry& entry : parser_->page.flags) all.emplace_back(entry);
+  return all;
 }
 
 Flag FlagGroup::Add(const std::string& names, bool& value, FlagText text) {

@@ -52,6 +52,7 @@ class Flag {
 
   // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;
+  bool is_switch() const;
   // Whether `name` ("--no-overlap-p2p") is one of its spellings.
   bool Has(const std::string& name) const;
 
@@ -91,13 +92,16 @@ class Flags {
   //   - a missing or repeated value, or another flag in its place;
   //   - a number that is malformed, not finite or out of its type's range;
   //   - what a flag's own check refuses, and required flags that are missing.
-  // Integers are decimal: "010" is ten.
+  // Integers are decimal: "010" is ten. After a second parse flags are given as it says, but the
+  // variables of flags that are not keep their values.
   bool Parse(const Args& args, std::ostream& out);
 
   // What the parsed command line says. A flag of this `name` must have been added.
   bool IsGiven(const std::string& name) const;
   Flag Find(const std::string& name) const;
   std::vector<Flag> Given() const;
+  // All flags that were added, in this order.
+  std::vector<Flag> All() const;
 
  private:
   friend class FlagGroup;
