@@ -60,6 +60,8 @@ class SearchFlags {
   // Returns what the flags ask for. Throws InputError that names the flag or file at fault.
   SearchJob Build() const;
 
+  uint64_t seed() const { return seed_; }
+
  private:
   void RegisterObjective(Flags& flags);
   void RegisterChoices(Flags& flags);

@@ -111,8 +111,7 @@ class DifferenceTable {
 
 }  // namespace
 
-std::string DescribeDifference(const Explanation& a, const Explanation& b) {
-  const Duration step = StepOf(b) - StepOf(a);
+std::string DescribeParts(const Explanation& a, const Explanation& b) {
   const Parts before = DeviceParts(a), after = DeviceParts(b);
   std::vector<Change> less, more;
   Duration changed;
@@ -122,18 +121,27 @@ std::string DescribeDifference(const Explanation& a, const Explanation& b) {
     if (change > Duration()) more.push_back({kPhrases[i], change});
     changed = std::max({changed, change, before[i].time - after[i].time});
   }
-  const bool is_slower = step > Duration();
-  const Duration absolute = is_slower ? step : StepOf(a) - StepOf(b);
+  const bool is_slower = StepOf(b) > StepOf(a);
+  const Duration absolute = is_slower ? StepOf(b) - StepOf(a) : StepOf(a) - StepOf(b);
   const Duration least = Duration::Seconds(kLeastShare * std::max(absolute, changed).seconds());
   std::string gains = List(less, "less", least), losses = List(more, "more", least);
   if (is_slower) std::swap(gains, losses);
+  if (gains.empty() && losses.empty()) return "";
+  std::string text = "on the mean device " + gains;
+  if (!losses.empty()) text += (gains.empty() ? "" : "; but ") + losses;
+  return text;
+}
+
+std::string DescribeDifference(const Explanation& a, const Explanation& b) {
+  const bool is_slower = StepOf(b) > StepOf(a);
+  const Duration absolute = is_slower ? StepOf(b) - StepOf(a) : StepOf(a) - StepOf(b);
   std::string text = absolute == Duration()
                          ? "A and B take the same time"
                          : fmt::format("B takes {:.1f} ms ({:.1f} %) {} than A", absolute.ms(),
                                        100 * absolute.seconds() / StepOf(a).seconds(),
                                        is_slower ? "more" : "less");
-  if (!gains.empty()) text += ": on the mean device " + gains;
-  if (!losses.empty()) text += (gains.empty() ? ": on the mean device " : "; but ") + losses;
+  const std::string parts = DescribeParts(a, b);
+  if (!parts.empty()) text += ": " + parts;
   const double memory = PeakGib(b) - PeakGib(a);
   if (std::abs(memory) < 0.005) return text + ". Their peak memory is the same.";
   return text + fmt::format(". Its peak memory is {:.2f} GiB {}.", std::abs(memory),

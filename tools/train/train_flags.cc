@@ -91,6 +91,13 @@ void TrainFlags::RegisterCluster(Flags& flags) {
             "What happens to the cluster: slow-downs, failures and returns of devices, nodes, "
             "links and racks, at given times or drawn."})
       .Common();
+  group
+      .Add("--mtbf", mtbf_s_,
+           {"<seconds>",
+            "In place of --events: some node fails every so many seconds on average, such as 3h, "
+            "and works again when the run restarts."})
+      .Between(1.0, kMostSeconds)
+      .InSeconds();
   checkpoint_flag_ =
       group.Add("--checkpoint", checkpoint_,
                 {"<seconds>",

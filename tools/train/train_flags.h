@@ -73,6 +73,7 @@ class TrainFlags {
   double noise_ = 0.05;
   Share profiling_share_{.flag = {}, .text = "5%"}, repack_loss_{.flag = {}, .text = "1%"};
   bool balance_if_worth_ = false, repack_ = false, compare_ = false;
+  double mtbf_s_ = 0;  // 0: not given
   std::string events_, checkpoint_ = "none", recover_ = "restart";
   double storage_gb_per_s_ = 0;
   bool checkpoint_async_ = false;

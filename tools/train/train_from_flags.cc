@@ -154,6 +154,18 @@ void TrainFlags::SetEvents(const PlannedJob& job, TrainRequest& request) const {
   } else if (job_) {
     part = job_->events;
   }
+  if (mtbf_s_ > 0) {
+    if (part) throw InputError("--mtbf: got it beside a file of events, want one of them");
+    const double of_node_s = mtbf_s_ * job.cluster.node_count();
+    if (of_node_s > kLongestTime.seconds()) {
+      throw InputError(
+          fmt::format("--mtbf: got {:g} s of {} nodes, want less than 100 years of each", mtbf_s_,
+                      job.cluster.node_count()));
+    }
+    request.conditions.rates.node_mtbf = Duration::Seconds(of_node_s);
+    request.mtbf = MeanTimeBetweenFailures(request.conditions.rates, job.cluster);
+    return;
+  }
   if (!part) return;
   JobEvents events = JobEventsFromProto(part->proto, job.cluster, part->name);
   request.conditions.events = std::move(events.events);
@@ -187,7 +199,8 @@ void TrainFlags::SetCheckpoint(const PlannedJob& job, TrainRequest& request) con
   if (checkpoint_ == "auto") {
     if (request.mtbf == Duration::Max()) {
       throw InputError(
-          "--checkpoint auto: got no failures that are drawn, want rates in --events, or seconds");
+          "--checkpoint auto: got no failures that are drawn, want rates in --events, --mtbf or "
+          "seconds");
     }
     policy.interval = BestCheckpointInterval(policy.write, request.mtbf);
     return;
@@ -233,7 +246,8 @@ TrainRequest TrainFlags::Build(const PlannedJob& job) const {
   SetRecovery(request);
   if (request.runs > 1 && request.mtbf == Duration::Max() &&
       request.conditions.rates.slow.empty()) {
-    throw InputError("--runs: got several, but nothing is drawn, want rates in --events");
+    throw InputError(
+        "--runs: got several, but nothing is drawn, want rates in --events, or --mtbf");
   }
   return request;
 }

@@ -49,6 +49,7 @@ class Flag {
   // What the parsed command line says.
   bool is_given() const;
   std::string text() const;  // the value as it was typed
+  Args values() const;       // the same, one by one if there are several
 
   // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;
