@@ -44,7 +44,8 @@ TrainingCost CostOfRun(const CostQuestion& question, const Cluster& cluster,
 
 Json RunToJson(const CostQuestion& question, const TrainingCost& cost) {
   Json json = {{"tokens", question.tokens}, {"steps", cost.steps}};
-  for (const auto& [key, value] : TotalsToJson(question.rates, cost).items()) {
+  const Json totals = TotalsToJson(question.rates, cost);
+  for (const auto& [key, value] : totals.items()) {
     json[key] = value;
     if (key == "pue" || value.is_null()) continue;
     const double expected = value.get<double>();
