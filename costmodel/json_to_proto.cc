@@ -1,6 +1,7 @@
 #include "costmodel/json_to_proto.h"
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/struct.pb.h>
 
 #include <cctype>
 #include <cmath>
@@ -115,6 +116,33 @@ const EnumValueDescriptor* EnumOf(const json& value, const Place& place,
 
 void FillMessage(const json& value, const Place& place, Message* message);
 
+// Fills the message that holds any value. `value` holds at most as many nested lists and maps as
+// the parsers of JSON and YAML admit.
+void FillAny(const json& value, const Place& place, google::protobuf::Value* any) {
+  if (value.is_null()) {
+    any->set_null_value(google::protobuf::NULL_VALUE);
+  } else if (value.is_boolean()) {
+    any->set_bool_value(value.get<bool>());
+  } else if (value.is_number()) {
+    // The message holds doubles: whole numbers beyond 2^53 would be changed.
+    constexpr double kMostExact = 9007199254740992.0;
+    if (value.is_number_integer() && std::abs(value.get<double>()) >= kMostExact) {
+      place.Fail(value, "a whole number below 2^53; put larger ones in quotes");
+    }
+    any->set_number_value(DoubleOf(value, place, std::numeric_limits<double>::max()));
+  } else if (value.is_string()) {
+    any->set_string_value(value.get<std::string>());
+  } else if (value.is_array()) {
+    google::protobuf::ListValue* const list = any->mutable_list_value();
+    for (size_t i = 0; i < value.size(); ++i) {
+      FillAny(value[i], place.At(i), list->add_values());
+    }
+  } else {
+    auto& fields = *any->mutable_struct_value()->mutable_fields();
+    for (const auto& [key, item] : value.items()) FillAny(item, place.Key(key), &fields[key]);
+  }
+}
+
 // Sets a singular field, or appends to a repeated one.
 void SetValue(const json& value, const Place& place, const FieldDescriptor* field,
               Message* message) {
@@ -214,8 +242,17 @@ void FillField(const json& value, const Place& place, const FieldDescriptor* fie
 }
 
 void FillMessage(const json& value, const Place& place, Message* message) {
+  if (auto* any = dynamic_cast<google::protobuf::Value*>(message)) {
+    return FillAny(value, place, any);
+  }
   if (!value.is_object()) {
     place.Fail(value, "a map with the keys of a " + message->GetDescriptor()->name());
+  }
+  if (auto* fields = dynamic_cast<google::protobuf::Struct*>(message)) {
+    for (const auto& [key, item] : value.items()) {
+      FillAny(item, place.Key(key), &(*fields->mutable_fields())[key]);
+    }
+    return;
   }
   for (const auto& [key, item] : value.items()) {
     const FieldDescriptor* field = FindField(message->GetDescriptor(), key, place);

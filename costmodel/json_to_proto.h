@@ -17,8 +17,8 @@ nlohmann::json ParseJson(const std::string& text, const std::string& name);
 // occur twice, and documents that expand without end.
 nlohmann::json ParseYaml(const std::string& text, const std::string& name);
 
-// Fills `message` from `value`. Throws InputError for unknown keys, wrong types and numbers out of
-// range.
+// Fills `message` from `value`. Where it has a google.protobuf.Value or Struct, any value is taken
+// as it is. Throws InputError for unknown keys, wrong types and numbers out of range.
 void JsonToProto(const nlohmann::json& value, const std::string& name,
                  google::protobuf::Message* message);
 

@@ -93,6 +93,10 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
       {"--graph", graphs},
       {"--train-graphs", graphs},
       {"--report", {"HTML report"}},
+      {"GRID", {"grid"}},
+      {"DB", {"sweep database"}},
+      {"--list", {"sweep database"}},
+      {"--csv", {"sweep table"}},
       {"--policy", {"policy"}},
       {"--save-policy", {"policy"}},
       {"--samples", {"samples"}},
@@ -110,7 +114,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
         "Kubernetes nodes", "nccl-tests log"}},
       {"-o",
        {"plan", "samples", "cost model", "network model", "timeline", "cluster",
-        "measured collectives", "PyTorch pipeline schedule"}},
+        "measured collectives", "PyTorch pipeline schedule", "sweep database"}},
   };
   return kinds;
 }
@@ -167,6 +171,7 @@ const Kinds kFlagsWithoutFiles = {"--algorithm",
                                   "--schedule",
                                   "--server-memory",
                                   "--server-speed",
+                                  "--shard",
                                   "--slow",
                                   "--source",
                                   "--split",
@@ -241,6 +246,10 @@ TEST_F(CheckKindsTest, EveryFileThatSomeReaderTakesIsOfAKindThatHelpLists) {
                      "--global-batch 4 --seq 64 --steps 2 --history $T/history.json"));
   EXPECT_EQ(run.code, kExitOk) << run.err;
   seen.insert(KindOf("history.json"));
+  Write("grid.yaml", "flags: {model: gpt2-tiny, cluster: h100-sxm:1x1, seq: 64, zero: [0, 1]}\n");
+  const Result sweep = RunLine(Expand("sweep $T/grid.yaml -o $T/runs.db --csv $T/runs.csv"));
+  EXPECT_EQ(sweep.code, kExitOk) << sweep.err;
+  for (const char* file : {"grid.yaml", "runs.db", "runs.csv"}) seen.insert(KindOf(file));
   EXPECT_EQ(seen, AllKinds());
   std::string help = RunLine("check --help").out;
   std::replace(help.begin(), help.end(), '\n', ' ');

@@ -17,6 +17,8 @@ const std::vector<Command>& Commands() {
       {"Search", "search", "the best plans for training a network on a cluster", RunSearch},
       {"Search", "partition", "an operator graph cut into stages, as published planners do",
        RunPartition},
+      {"Search", "sweep", "every point of a grid of flags: results in a database", RunSweep},
+      {"Search", "merge", "databases of the shards of a sweep, joined", RunMerge},
       {"Measure and learn", "run", "a plan's step on real devices: its measured timeline", RunRun},
       {"Measure and learn", "profile", "ops measured on a GPU or a host: samples for fit",
        RunProfile},

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <fmt/ostream.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -17,7 +16,6 @@
 #include "proto/plan.pb.h"
 #include "search/checker.h"
 #include "search/explanation.h"
-#include "search/pareto.h"
 #include "search/plan_space.h"
 #include "search/plans/plan_search.h"
 #include "search/space_views.h"
@@ -33,6 +31,7 @@
 #include "tools/report/search_progress.h"
 #include "tools/report/search_report.h"
 #include "tools/report/training_cost_report.h"
+#include "tools/study/plan_runs.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/interrupt_catcher.h"
@@ -75,28 +74,6 @@ struct SearchAnswer {
   double explained_s = 0;
 };
 
-std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& runs) {
-  int64_t evaluated = 0;
-  double seconds = 0;
-  for (const PlanRun& run : runs) {
-    evaluated += run.result.evaluated;
-    seconds += run.seconds;
-  }
-  return budget.Left(evaluated, seconds);
-}
-
-// Adds a run of the dynamic programme, which chooses stage by stage and so finds plans that are not
-// in the plan space of the first run.
-void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions options,
-              std::vector<PlanRun>& runs) {
-  const std::optional<Budget> left = LeftOf(options.search.budget, runs);
-  if (!left || runs[0].result.plans.empty()) return;
-  options.search.budget = *left;
-  int64_t& evaluations = options.search.budget.evaluations;
-  evaluations = evaluations > 0 ? std::min(evaluations, kEvaluationsBeyond) : kEvaluationsBeyond;
-  runs.push_back(SearchPlans(PlanAlgorithm::kProgramme, problem, space, options));
-}
-
 // Returns a function that shows the progress of several searches, one after another; the rate is
 // that of the current one.
 std::function<void(const SearchProgress&)> ReportTo(ProgressLine& progress,
@@ -120,15 +97,7 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
   const std::unique_ptr<PlanSpace> plans = MakePlanSpace(problem);
   const std::unique_ptr<PlanSpace> space = RememberBounds(*plans);
   SearchAnswer answer;
-  if (job.compares) {
-    answer.runs = ComparePlanAlgorithms(problem, *space, options);
-  } else if (job.wants_pareto) {
-    answer.runs = {
-        TimedRun(job.algorithm, [&] { return SearchPareto(problem, *space, options.search); })};
-  } else {
-    answer.runs = {SearchPlans(job.algorithm, problem, *space, options)};
-    if (job.goes_beyond) GoBeyond(problem, *space, options, answer.runs);
-  }
+  answer.runs = SearchAsAsked(job, problem, *space, options);
   progress.Clear();
   const PlanRun& run = BestRun(answer.runs);
   if (job.wants_explanation && !run.result.plans.empty()) {

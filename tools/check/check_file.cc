@@ -22,6 +22,7 @@
 #include "tools/check/check_kinds.h"
 #include "tools/check/check_networks.h"
 #include "tools/check/check_samples.h"
+#include "tools/check/check_sweeps.h"
 #include "tools/trace/check_trace.h"
 #include "tools/validation/csv_table.h"
 #include "tools/validation/measured_row.h"
@@ -49,6 +50,8 @@ constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "Kubernetes nodes",
                                        "Perfetto trace",
                                        "Chrome trace",
+                                       "sweep database",
+                                       "sweep table",
                                        "HTML report"};
 
 constexpr const char* kWanted = "one of the kinds of file that check --help lists";
@@ -235,6 +238,7 @@ FileSummary CheckFile(const std::string& path, const CheckContext& context) {
     throw InputError(fmt::format("{}: got an empty file, want {}", path, kWanted));
   }
   if (IsGzip(text)) return CheckZipped(text, path);
+  if (const auto sweep = CheckSweepFile(text, path)) return *sweep;
   if (const auto foreign = CheckForeignText(text, path, extension)) return *foreign;
   if (extension == ".pftrace") return {"Perfetto trace", CheckPerfettoTrace(text, path)};
   if (extension == ".csv") return CheckTable(text, path);

@@ -18,6 +18,7 @@
 #include "proto/cluster.pb.h"
 #include "proto/cost_model.pb.h"
 #include "proto/dynamics.pb.h"
+#include "proto/grid.pb.h"
 #include "proto/history.pb.h"
 #include "proto/in_view.pb.h"
 #include "proto/job.pb.h"
@@ -49,6 +50,7 @@
 #include "tools/check/check_samples.h"
 #include "tools/report/in_view.h"
 #include "tools/stacks/stack_table.h"
+#include "tools/sweep/read_grid.h"
 #include "tools/train/job_file.h"
 #include "tools/validation/row_facts.h"
 
@@ -270,6 +272,10 @@ const std::vector<FileKind>& FileKinds() {
                                InViewTable::Parse(proto.DebugString(), path);
                                return fmt::format("{} entries", proto.chosen_size());
                              }),
+      Kind<GridProto>("grid", {"flags", "points"},
+                      [](const GridProto& proto, const S& path, const C&) {
+                        return DescribeGrid(GridFrom(proto, path));
+                      }),
       Kind<CostModelProto>("cost model", {"families", "floors"}, DescribeCostModel),
       Kind<NetworkModelProto>("network model", {"curves"},
                               [](const NetworkModelProto& proto, const S& path, const C&) {

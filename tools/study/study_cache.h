@@ -1,16 +1,18 @@
 // StudyCache: what the points of a study have in common, made once.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 
+#include "costmodel/check.h"
 #include "costmodel/cost_model.h"
 #include "sim/cluster/cluster.h"
 #include "sim/engine/sim_executor.h"
+#include "tools/flags/cost_model_flag.h"
 #include "tools/flags/planned_job.h"
 
 namespace stagecraft {
@@ -37,32 +39,49 @@ class SharedByKey {
   // Keeps at most `most` values; those in use live on with their users.
   explicit SharedByKey(size_t most) : most_(most) {}
 
-  // Returns the value of this key; calls `make` if there is none, while other threads wait. What
-  // `make` throws is passed on, and nothing is kept.
+  // Returns the value of this key; calls `make` if there is none, while other threads wait. An
+  // InputError of `make` is kept, too, and thrown again for the same key.
   std::shared_ptr<const Value> Get(const std::string& key,
                                    const std::function<std::shared_ptr<const Value>()>& make) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    for (auto it = values_.begin(); it != values_.end(); ++it) {
-      if (it->first != key) continue;
-      values_.splice(values_.begin(), values_, it);
-      return values_.front().second;
+    auto entry = std::find_if(entries_.begin(), entries_.end(),
+                              [&](const Entry& one) { return one.key == key; });
+    if (entry == entries_.end()) {
+      entries_.push_front(Make(key, make));
+      if (entries_.size() > most_) entries_.pop_back();
+    } else {
+      entries_.splice(entries_.begin(), entries_, entry);
     }
-    values_.emplace_front(key, make());
-    if (values_.size() > most_) values_.pop_back();
-    return values_.front().second;
+    if (entries_.front().value == nullptr) throw InputError(entries_.front().refusal);
+    return entries_.front().value;
   }
 
  private:
+  struct Entry {
+    std::string key;
+    std::shared_ptr<const Value> value;
+    std::string refusal;  // in place of a value
+  };
+  static Entry Make(const std::string& key,
+                    const std::function<std::shared_ptr<const Value>()>& make) {
+    try {
+      return {key, make(), ""};
+    } catch (const InputError& error) {
+      return {key, nullptr, error.what()};
+    }
+  }
+
   const size_t most_;
   std::mutex mutex_;
-  std::list<std::pair<std::string, std::shared_ptr<const Value>>> values_;  // latest first
+  std::list<Entry> entries_;  // latest first
 };
 
 // What all threads of a study share. Must outlive their evaluators. Files are read once: a study
 // does not see that they change.
 class StudyCache {
  public:
-  SharedByKey<StudyModel>& models() { return models_; }
+  // Returns the model that a flag names. Throws InputError as CostModelFlag::Load() does.
+  std::shared_ptr<const StudyModel> Model(const CostModelFlag& flag);
   SharedByKey<StudyBase>& bases() { return bases_; }
 
  private:

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "costmodel/memo_model.h"
 
 namespace stagecraft {
 namespace {
@@ -42,17 +41,6 @@ std::string StudyFlags::BaseKey(const ClusterChanges& changes) const {
   return key;
 }
 
-std::shared_ptr<const StudyModel> StudyFlags::Model(StudyCache& cache) const {
-  std::string key;
-  for (const std::string& file : values_.cost_model.files()) key += file + '\n';
-  return cache.models().Get(key + values_.cost_model.name(), [this] {
-    auto made = std::make_shared<StudyModel>();
-    made->model = values_.cost_model.Load();
-    made->memo = std::make_unique<MemoModel>(*made->model);
-    return made;
-  });
-}
-
 std::shared_ptr<const StudyBase> StudyFlags::Base(StudyCache& cache,
                                                   const ClusterChanges& changes) const {
   return cache.bases().Get(BaseKey(changes), [&] {
@@ -61,8 +49,9 @@ std::shared_ptr<const StudyBase> StudyFlags::Base(StudyCache& cache,
     Cluster cluster = job.cluster;
     std::vector<SlowPart> slow = values_.slow.SlowDown(cluster);
     NetworkOptions network = values_.network.Build(cluster);
-    return std::make_shared<StudyBase>(StudyBase{
-        std::move(job), std::move(cluster), std::move(network), std::move(slow), Model(cache)});
+    return std::make_shared<StudyBase>(StudyBase{std::move(job), std::move(cluster),
+                                                 std::move(network), std::move(slow),
+                                                 cache.Model(values_.cost_model)});
   });
 }
 

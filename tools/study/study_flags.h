@@ -53,8 +53,6 @@ class StudyFlags {
     CostModelFlag cost_model;
   };
 
-  std::shared_ptr<const StudyModel> Model(StudyCache& cache) const;
-
   Flags parser_;
   Values values_;
   std::unique_ptr<const Values> unset_;  // as before any flag was read

@@ -38,6 +38,8 @@ int RunTrain(const Args& args, std::istream& in, std::ostream& out, std::ostream
 int RunExplain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunWhatIf(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunSearch(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunSweep(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunMerge(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunPartition(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunProfile(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunFit(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);

@@ -114,6 +114,7 @@ std::string ExplainValues(const CLI::App& app) {
       return fmt::format("{}: given {} times, want it once", option->get_name(), count);
     }
     for (const std::string& value : option->results()) {
+      if (!value.starts_with("--")) continue;
       if (Takes(app, value.substr(0, value.find('=')))) {
         return fmt::format("{}: got no value, the next word is the flag {}", option->get_name(),
                            value);

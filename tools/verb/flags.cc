@@ -152,6 +152,7 @@ std::string Flag::text() const { return fmt::format("{}", fmt::join(values(), " 
 Args Flag::values() const { return entry().option->results(); }
 const std::string& Flag::name() const { return entry().names[0]; }
 bool Flag::is_switch() const { return entry().type == FlagType::kSwitch; }
+bool Flag::takes_text() const { return entry().type == FlagType::kText; }
 
 bool Flag::Has(const std::string& name) const {
   const auto is_among = [&](const Args& names) {

@@ -54,6 +54,7 @@ class Flag {
   // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;
   bool is_switch() const;
+  bool takes_text() const;  // rather than numbers
   // Whether `name` ("--no-overlap-p2p") is one of its spellings.
   bool Has(const std::string& name) const;
 

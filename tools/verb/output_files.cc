@@ -121,7 +121,7 @@ void CheckPlace(const Output& output) {
 }  // namespace
 
 const Args& OutputFlags() {
-  static const Args flags = {"-o",         "--output", "--op-samples", "--trace",
+  static const Args flags = {"-o",         "--output", "--op-samples", "--trace",      "--csv",
                              "--timeline", "--report", "--history",    "--save-policy"};
   return flags;
 }

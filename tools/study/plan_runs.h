@@ -1,0 +1,23 @@
+// SearchAsAsked(): the searches that the flags of `search` ask for.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "search/plan_space.h"
+#include "search/plans/plan_search.h"
+#include "search/problem.h"
+#include "search/solution.h"
+#include "tools/flags/search_flags.h"
+
+namespace stagecraft {
+
+// Returns what is left of a budget after these runs; no value if it is used up.
+std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& runs);
+
+// Runs all algorithms, the search for all best plans, or one algorithm and, if the job goes beyond
+// the plan space, the dynamic programme after it.
+std::vector<PlanRun> SearchAsAsked(const SearchJob& job, const SearchProblem& problem,
+                                   PlanSpace& space, const PlanSearchOptions& options);
+
+}  // namespace stagecraft

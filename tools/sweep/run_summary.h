@@ -1,0 +1,64 @@
+// RunSummary: the best points of a sweep, and what each value of its flags makes of them.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/sweep/run_row.h"
+#include "tools/sweep/run_store.h"
+
+namespace stagecraft {
+
+// By what points are ranked.
+struct RankedBy {
+  const char* name;  // of --by: "tokens-per-s"
+  RunNumber number;
+  bool wants_most;  // rather than least
+  const char* title;
+};
+// All of them; the first is the default.
+const std::vector<RankedBy>& Rankings();
+// Throws InputError that names --by for another name.
+const RankedBy& FindRanking(const std::string& name);
+
+// The points with one value of one flag.
+struct ValueSummary {
+  std::string value;
+  int64_t points = 0;
+  int64_t fit = 0;
+  std::optional<double> best,
+      median;  // of the number by which points are ranked, of those that fit
+};
+struct FlagSummary {
+  std::string flag;
+  std::vector<ValueSummary> values;  // in the order of the grid
+};
+
+// Sentences that differ in numbers alone.
+struct ReasonSummary {
+  std::string example;  // of the first such point
+  int64_t points = 0;
+};
+
+struct RunSummary {
+  std::string verb;
+  int64_t points = 0;  // of the grid
+  int64_t fit = 0, misfit = 0, refused = 0;
+  std::vector<RunRow> best;            // the best first; equal ones by point
+  std::vector<FlagSummary> flags;      // those with several values
+  std::vector<ReasonSummary> reasons;  // the most frequent first
+
+  int64_t done() const { return fit + misfit + refused; }
+};
+
+// Sums up one grid of a database, with at most `top` best points.
+RunSummary Summarize(const RunStore& store, int grid, const RankedBy& by, int top);
+
+nlohmann::ordered_json SummaryToJson(const RunSummary& summary, const RankedBy& by);
+void PrintSummary(const RunSummary& summary, const RankedBy& by, std::ostream& out);
+
+}  // namespace stagecraft
