@@ -84,7 +84,7 @@ struct WhatIfFlags {
       plan.Register(flags);
       slow.Register(flags);
       network.Register(flags);
-      cost.Register(flags);
+      cost.Register(flags, /*is_common=*/false);
     }
     cost_model.Register(flags);
     flags.AddReporting(json, quiet);
