@@ -55,7 +55,7 @@ TEST_F(CommandSimulateTest, TokensMakeDaysEnergyAndMoney) {
                       "(700 W of H100 SXM5 80GB), times a PUE of 1.25; "),
             std::string::npos)
       << text;
-  EXPECT_EQ(Text({}).find("training  "), std::string::npos);
+  EXPECT_EQ(Text({"--global-batch", "16"}).find("training  "), std::string::npos);
 }
 
 TEST_F(CommandSimulateTest, BadQuestionsAboutCostAreOneSentence) {

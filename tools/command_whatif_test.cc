@@ -114,13 +114,13 @@ TEST_F(CommandWhatIfTest, ReasonsNameThePartsThatGrewOrSayWhyNothingDid) {
             "no change: nothing that this plan sends leaves its node");
 }
 
-// 0.2 % of 80 GiB do not hold the weights.
+// 2 % of 80 GiB do not hold the weights.
 TEST_F(CommandWhatIfTest, WhatNoLongerFitsIsSaid) {
   const auto report = Report({"--change", "memory=0.02x"});
   const auto& row = report["changes"][0];
   EXPECT_EQ(report["base"]["fits"], true);
   EXPECT_EQ(row["fits"], false);
-  EXPECT_NE(row["why"].get<std::string>().find("; it no longer fits: stage 0 takes "),
+  EXPECT_NE(row["why"].get<std::string>().find("; it no longer fits: stage 1 takes "),
             std::string::npos)
       << row["why"];
 }
