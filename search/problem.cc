@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
+#include "sim/step/training_cost.h"
 #include "sim/workload/limits.h"
 
 namespace stagecraft {
@@ -114,15 +114,7 @@ double CostRate(const SearchProblem& problem, std::span<const int> group_devices
   if (problem.prices.empty()) {
     return std::accumulate(group_devices.begin(), group_devices.end(), 0);
   }
-  // Groups of the same price are counted together, so that the rounding of the sum does not depend
-  // on how the devices are spread over them.
-  std::map<double, int> by_price;
-  for (size_t group = 0; group < group_devices.size(); ++group) {
-    by_price[problem.prices[group]] += group_devices[group];
-  }
-  double usd_per_hour = 0;
-  for (const auto& [price, devices] : by_price) usd_per_hour += price * devices;
-  return usd_per_hour / kSecondsPerHour;
+  return UsdPerHour(group_devices, problem.prices) / kSecondsPerHour;
 }
 
 double CostOf(const SearchProblem& problem, const Evaluation& evaluation) {

@@ -11,6 +11,8 @@ const std::vector<Command>& Commands() {
        RunSimulate},
       {"Predict", "explain", "what a step waits for; how the steps of two plans differ",
        RunExplain},
+      {"Predict", "whatif", "what changes of the cluster, the plan or prices do to a step",
+       RunWhatIf},
       {"Predict", "train", "a run over time: networks that change, clusters that fail", RunTrain},
       {"Search", "search", "the best plans for training a network on a cluster", RunSearch},
       {"Search", "partition", "an operator graph cut into stages, as published planners do",

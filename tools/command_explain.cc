@@ -11,6 +11,7 @@
 #include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
 #include "sim/step/mechanism.h"
+#include "tools/flags/cost_flags.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
@@ -21,6 +22,7 @@
 #include "tools/report/layer_state_report.h"
 #include "tools/report/network_report.h"
 #include "tools/report/slow_report.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
@@ -41,6 +43,7 @@ struct ExplainFlags {
   NetworkFlags network;
   SlowFlag slow;
   CostModelFlag cost_model;
+  CostFlags cost;
   bool unfold = false, json = false, quiet = false;
 
   ExplainFlags() {
@@ -56,6 +59,7 @@ struct ExplainFlags {
     slow.Register(flags);
     network.Register(flags);
     cost_model.Register(flags);
+    cost.Register(flags);
     flags.AddReporting(json, quiet);
     flags.In(FlagTopic::kOutput)
         .Add("--unfold", unfold,
@@ -108,6 +112,7 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
   }
   flags.slow.Apply(job);
   job.network = flags.network.Build(job.cluster);
+  job.cost = flags.cost.Build(job.cluster);
   const std::unique_ptr<CostModel> model = flags.cost_model.Load();
   for (const std::string& file : flags.cost_model.files()) job.files.push_back(file);
   const SimulationOptions options = {
@@ -125,6 +130,9 @@ Explanation ExplainPlan(const std::string& plan, const ExplainFlags& flags) {
     job.warnings.push_back(std::move(warning));
   }
   for (std::string& warning : SlowWarnings(step, job)) job.warnings.push_back(std::move(warning));
+  if (job.cost.tokens > 0) {
+    job.warnings.push_back(EnergyNote(job.cost.rates, job.cluster, step.evaluation));
+  }
   std::vector<MechanismTime> mechanisms = MeasureMechanisms(
       job.plan, job.workload, job.cluster, *model, step.evaluation.step_time, options);
   Explanation explanation = Explain(std::move(job), std::move(step));

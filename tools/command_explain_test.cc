@@ -36,6 +36,18 @@ double Sum(const nlohmann::json& parts) {
   return sum;
 }
 
+// 32 samples of 1024 tokens: 10^9 tokens are 30,518 steps.
+TEST(CommandExplainTest, TokensMakeDays) {
+  const auto plan = Report({}, {"--tokens", "1B"})["plans"][0];
+  EXPECT_EQ(plan["cost"]["run"]["steps"], 30'518);
+  EXPECT_NEAR(plan["cost"]["run"]["days"].get<double>(),
+              30'518 * plan["step_time_ms"].get<double>() / 86'400e3, 1e-9);
+  EXPECT_NE(Explain({}, {"--tokens", "1B"}).find("\ntraining  1B tokens in 30518 steps: "),
+            std::string::npos);
+  EXPECT_NE(Explain({"--pp 1", "--pp 4"}, {"--tokens", "1T"}).find("\ntraining, days "),
+            std::string::npos);
+}
+
 TEST(CommandExplainTest, PartsOfAPlanAddUpToItsStep) {
   const auto report = Report({}, {"--pp", "4"});
   EXPECT_EQ(report["schema"], 1);

@@ -30,6 +30,7 @@
 #include "tools/report/search_explanation.h"
 #include "tools/report/search_progress.h"
 #include "tools/report/search_report.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/study/plan_runs.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
@@ -120,8 +121,8 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
 nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& problem,
                                     const SearchAnswer& answer) {
   const PlanRun& best = BestRun(answer.runs);
-  if (job.wants_pareto) return ParetoToJson(problem, best);
-  nlohmann::ordered_json json = SearchToJson(problem, best);
+  if (job.wants_pareto) return ParetoToJson(problem, job.cost, best);
+  nlohmann::ordered_json json = SearchToJson(problem, job.cost, best);
   if (job.goes_beyond) json["within"] = WithinToJson(problem, answer.runs[0].result);
   if (job.compares) {
     json.update(
@@ -137,8 +138,8 @@ nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& p
 void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const SearchAnswer& answer,
                  std::ostream& out) {
   const PlanRun& best = BestRun(answer.runs);
-  if (job.wants_pareto) return PrintPareto(problem, best, out);
-  PrintSearch(problem, best, out);
+  if (job.wants_pareto) return PrintPareto(problem, job.cost, best, out);
+  PrintSearch(problem, job.cost, best, out);
   if (job.goes_beyond) PrintBeyond(answer.runs, out);
   if (job.compares) {
     out << '\n';
@@ -153,9 +154,11 @@ void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const Searc
 std::vector<std::string> Warnings(const SearchJob& job, const SearchResult& result) {
   std::vector<std::string> warnings = job.warnings;
   if (result.plans.empty()) return warnings;
-  for (std::string& warning : UseWarnings(result.plans[0].evaluation, job.workload)) {
+  const Evaluation& best = result.plans[0].evaluation;
+  for (std::string& warning : UseWarnings(best, job.workload)) {
     warnings.push_back(std::move(warning));
   }
+  if (job.cost.tokens > 0) warnings.push_back(EnergyNote(job.cost.rates, job.cluster, best));
   return warnings;
 }
 

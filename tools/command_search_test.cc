@@ -339,7 +339,8 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   EXPECT_TRUE(ErrorOf(cluster, {"--schedule", "pipedream"}).starts_with("schedule: pipedream "));
   EXPECT_EQ(ErrorOf(cluster, {"-o", "plan.pb"}),
             "-o: got \"plan.pb\", want a .textproto, .json or .yaml file");
-  for (const char* budget : {"5x", "", "s", "-1s", "1e99s", "1.5evals", "5s,5s", "5s,", "nans"}) {
+  for (const char* budget :
+       {"5x", "", "s", "-1s", "1e99s", "1.5evals", "5s,5s", "5s,", "nans", "5m", "10", "1min,1h"}) {
     EXPECT_TRUE(ErrorOf(cluster, {"--budget", budget}).starts_with("--budget: ")) << budget;
   }
 }
@@ -367,6 +368,25 @@ TEST(CommandSearchTest, PricesMakeDollarsOfSteps) {
       Search("h100-sxm:1x8", {"--json", "--objective", "cost", "--fewer-devices"}).out);
   EXPECT_EQ(hourly["plans"][0]["cost"]["gpu_hours_per_step"], hours);
   EXPECT_FALSE(hourly["plans"][0]["cost"].contains("cost_usd_per_step"));
+}
+
+// 32 samples of 1024 tokens: 10^9 tokens are 30,518 steps.
+TEST(CommandSearchTest, TokensMakeDaysOfEveryPlan) {
+  const Args asked = {"--tokens", "1B", "--price", "3", "--top", "2"};
+  Args with_json = asked;
+  with_json.push_back("--json");
+  const auto report = nlohmann::json::parse(Search("h100-sxm:1x8", with_json).out);
+  ASSERT_EQ(report["plans"].size(), 2u);
+  for (const auto& plan : report["plans"]) {
+    const auto& run = plan["cost"]["run"];
+    const double days = 30'518 * plan["evaluation"]["step_time_ms"].get<double>() / 86'400e3;
+    EXPECT_NEAR(run["days"].get<double>(), days, 1e-9);
+    EXPECT_NEAR(run["cost_usd"].get<double>(), days * 24 * 8 * 3, 1e-6);
+  }
+  const std::string text = Search("h100-sxm:1x8", asked).out;
+  EXPECT_NE(text.find(" days  "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nfor 1B tokens in 30518 steps: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nnote: energy is that of GPUs"), std::string::npos) << text;
 }
 
 // If one GPU type costs next to nothing, the other is not used.

@@ -18,6 +18,7 @@
 #include "sim/schedule/timeline_record_proto.h"
 #include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
+#include "tools/flags/cost_flags.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
@@ -27,6 +28,7 @@
 #include "tools/report/slow_report.h"
 #include "tools/report/steady_report.h"
 #include "tools/report/step_report.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/trace/trace_file.h"
 #include "tools/trace/trace_view.h"
 #include "tools/verb/command.h"
@@ -165,11 +167,13 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   NetworkFlags network;
   SlowFlag slow;
   CostModelFlag cost_model;
+  CostFlags cost;
   Outputs outputs;
   plan.Register(flags);
   slow.Register(flags);
   network.Register(flags);
   cost_model.Register(flags);
+  cost.Register(flags);
   Register(flags, outputs);
   if (flags.Parse(args, out)) return kExitOk;
 
@@ -178,6 +182,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   PlannedJob job = plan.Build();
   slow.Apply(job);
   job.network = network.Build(job.cluster);
+  job.cost = cost.Build(job.cluster);
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const SimulatedStep step =
       SimulateStep(job.plan, job.workload, job.cluster, *model,
@@ -197,6 +202,9 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
     job.warnings.push_back(std::move(warning));
   }
   for (std::string& warning : SlowWarnings(step, job)) job.warnings.push_back(std::move(warning));
+  if (job.cost.tokens > 0) {
+    job.warnings.push_back(EnergyNote(job.cost.rates, job.cluster, step.evaluation));
+  }
   WallTime wall;
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

@@ -31,6 +31,53 @@ TEST_F(CommandSimulateTest, TheTextHasTheTermsOfTheField) {
   }
 }
 
+// 16 samples of 1024 tokens are 16,384 tokens a step: 10^9 tokens take 61,036 steps.
+TEST_F(CommandSimulateTest, TokensMakeDaysEnergyAndMoney) {
+  const Args flags = {"--global-batch", "16",   "--tokens",       "1B", "--price", "h100-sxm=2.5",
+                      "--pue",          "1.25", "--energy-price", "0.1"};
+  Args with_json = flags;
+  with_json.push_back("--json");
+  const auto report = nlohmann::json::parse(Text(with_json));
+  const auto& run = report["cost"]["run"];
+  EXPECT_EQ(run["steps"], 61'036);
+  const double days = 61'036 * report["step_time_ms"].get<double>() / 86'400e3;
+  EXPECT_NEAR(run["days"].get<double>(), days, 1e-9 * days);
+  EXPECT_NEAR(run["gpu_hours"].get<double>(), days * 24 * 8, 1e-6);
+  EXPECT_NEAR(run["cost_usd"].get<double>(), days * 24 * 8 * 2.5, 1e-6);
+  EXPECT_NEAR(run["energy_mwh"].get<double>(), days * 24 * 8 * 0.7e-3 * 1.25, 1e-9);
+  EXPECT_NEAR(run["energy_cost_usd"].get<double>(), days * 24 * 8 * 0.7 * 1.25 * 0.1, 1e-9);
+  const auto& interval = report["step_time_interval_ms"];
+  EXPECT_NEAR(run["days_interval"][1].get<double>() / days,
+              interval[1].get<double>() / report["step_time_ms"].get<double>(), 1e-9);
+  const std::string text = Text(flags);
+  EXPECT_NE(text.find("\ntraining  1B tokens in 61036 steps: "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nnote: energy is that of GPUs that draw their board power all the time "
+                      "(700 W of H100 SXM5 80GB), times a PUE of 1.25; "),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(Text({"--global-batch", "16"}).find("training  "), std::string::npos);
+}
+
+TEST_F(CommandSimulateTest, BadQuestionsAboutCostAreOneSentence) {
+  const auto error = [&](const Args& flags) {
+    Args args = {"--model", "gpt2-medium", "--cluster", "h100-sxm:1x8", "--global-batch", "8"};
+    args.insert(args.end(), flags.begin(), flags.end());
+    return ErrorOf(RunSimulate, args);
+  };
+  EXPECT_EQ(error({"--tokens", "0"}), "--tokens: got 0, want more than 0");
+  EXPECT_EQ(error({"--tokens", "many"}),
+            "--tokens: got \"many\", want a finite number such as 0.5 or 1e9");
+  EXPECT_EQ(error({"--pue", "1.2"}), "--pue: got it without --tokens, want both or none");
+  EXPECT_EQ(error({"--energy-price", "0.1"}),
+            "--energy-price: got it without --tokens, want both or none");
+  EXPECT_EQ(
+      error({"--price", "2,h100-sxm=3"}),
+      "--price: got \"2\", which is for every GPU, beside other prices, want one or the other");
+  EXPECT_NE(error({"--tokens", "1B", "--pue", "0.9"}).find("--pue: "), std::string::npos);
+  EXPECT_NE(error({"--tokens", "-1B"}).find("--tokens: "), std::string::npos);
+  EXPECT_EQ(error({"--price", "a100=2"}).find("--price: "), 0u);
+}
+
 TEST_F(CommandSimulateTest, LeastRecomputationIsTheFirstThatFits) {
   const auto text = [&](const char* micro_batch) {
     return Text({"--recompute", "least", "--micro-batch", micro_batch, "--global-batch", "6144"});

@@ -9,10 +9,12 @@
 #include "costmodel/memo_model.h"
 #include "search/training/job.h"
 #include "sim/job/job_run.h"
+#include "tools/flags/cost_flags.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/planned_job.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/train/train_answer.h"
 #include "tools/train/train_flags.h"
 #include "tools/train/train_outputs.h"
@@ -31,6 +33,7 @@ struct VerbFlags {
   PlanFlags plan;
   NetworkFlags network;
   CostModelFlag cost_model;
+  CostFlags cost;
   TrainFlags train;
   TrainOutputs outputs;
 
@@ -39,6 +42,7 @@ struct VerbFlags {
     plan.Register(flags);
     network.Register(flags);
     cost_model.Register(flags);
+    cost.Register(flags, /*is_common=*/false);
     train.Register(flags);
     outputs.Register(flags);
   }
@@ -93,6 +97,7 @@ int RunTrain(const Args& args, std::istream&, std::ostream& out, std::ostream& e
   verb.train.ReadJob(verb.plan);
   PlannedJob planned = verb.plan.Build();
   planned.network = verb.network.Build(planned.cluster);
+  planned.cost = verb.cost.Build(planned.cluster, /*has_run=*/true);
   const TrainRequest request = verb.train.Build(planned);
   planned.warnings.insert(planned.warnings.end(), request.warnings.begin(), request.warnings.end());
   verb.outputs.Check(request.runs);
@@ -101,6 +106,10 @@ int RunTrain(const Args& args, std::istream&, std::ostream& out, std::ostream& e
   const MemoModel model(*loaded);
   const Job job = JobOf(planned, request, model);
   const TrainAnswer answer = Train(job, request.runs, request.compares_balancers);
+  if (planned.cost.IsAsked()) {
+    planned.warnings.push_back(
+        EnergyNote(planned.cost.rates, planned.cluster, answer.states.front().evaluation));
+  }
 
   verb.outputs.Write(planned, request, answer, err);
   if (verb.outputs.is_json()) {

@@ -68,6 +68,44 @@ TEST(CommandTrainTest, ARunWithoutChangesIsItsSteps) {
   EXPECT_EQ(report["history"]["goodput"], 1);
 }
 
+// 1000 steps of 32 x 512 tokens.
+TEST(CommandTrainTest, TokensSayHowManyStepsThereAreAndMoneyIsThatOfTheWholeRun) {
+  const nlohmann::json by_steps = Train({"--price", "2"});
+  const double hours = by_steps["history"]["time_ns"].get<double>() / 3.6e12;
+  EXPECT_NEAR(by_steps["cost"]["gpu_hours"].get<double>(), 4 * hours, 1e-9);
+  EXPECT_NEAR(by_steps["cost"]["cost_usd"].get<double>(), 8 * hours, 1e-9);
+  EXPECT_NEAR(by_steps["cost"]["energy_mwh"].get<double>(), 4 * hours * 0.7e-3 * 1.1, 1e-12);
+  Args by_tokens = Line({"--json", "--price", "2"});
+  by_tokens.erase(by_tokens.begin() + 12, by_tokens.begin() + 14);
+  by_tokens.insert(by_tokens.end(), {"--tokens", "16.384M"});
+  std::istringstream in;
+  std::ostringstream out, err;
+  ASSERT_EQ(RunTrain(by_tokens, in, out, err), kExitOk);
+  EXPECT_EQ(nlohmann::json::parse(out.str()), by_steps);
+  EXPECT_EQ(ErrorWith({"--tokens", "1T"}), "--tokens: got it with --steps, want one of them");
+}
+
+// Some node of the four fails every hour, so each of them every four.
+TEST(CommandTrainTest, NodesFailAsOftenAsIsSaid) {
+  Args args = Line({"--mtbf", "1h", "--checkpoint", "10min", "--storage-bandwidth", "1", "--json"});
+  args[3] = "h100-sxm:4x1";
+  args[13] = "1000000";
+  std::istringstream in;
+  std::ostringstream out, err;
+  ASSERT_EQ(RunTrain(args, in, out, err), kExitOk) << err.str();
+  const nlohmann::json report = nlohmann::json::parse(out.str());
+  EXPECT_NEAR(report["mtbf_s"].get<double>(), 3600, 1e-6);
+  EXPECT_EQ(report["checkpoint"]["interval_s"], 600);
+  const double hours = report["history"]["time_ns"].get<double>() / 3.6e12;
+  const double failures = report["history"]["failures"].get<double>();
+  EXPECT_GT(failures, hours / 2);
+  EXPECT_LT(failures, 2 * hours);
+  EXPECT_EQ(ErrorWith({"--mtbf", "3h", "--events", Written("none.yaml", "events: []\n")}),
+            "--mtbf: got it beside a file of events, want one of them");
+  EXPECT_EQ(ErrorWith({"--mtbf", "soon"}),
+            "--mtbf: got \"soon\", want a finite number such as 30, 30s or 10min");
+}
+
 TEST(CommandTrainTest, ChangesHaveTheirPlansAndCosts) {
   const nlohmann::json report =
       Train({"--dynamics", Pruning(), "--balance", "diffusion", "--by", "truth"});
@@ -408,7 +446,8 @@ TEST_F(JobTest, WhatTheFileLeavesOutIsForFlags) {
   };
   EXPECT_EQ(error({"--job", path}), "--model: got none, want one, here or in a file of --job");
   EXPECT_EQ(error({"--model", "megatron:16x512x8", "--cluster", "h100-sxm:1x4"}),
-            "--steps: got none, want how many steps the run has, here or in a file of --job");
+            "--steps: got none, want how many steps the run has, here or in a file of --job, or "
+            "--tokens");
   const std::string planned = Written("planned.yaml", job_);
   EXPECT_EQ(error({"--job", planned, "--tp", "2"}),
             "--tp cannot be given together with " + planned + ": plan");
@@ -422,13 +461,13 @@ TEST(CommandTrainTest, FlagsThatContradictEachOtherAreOneSentence) {
             "--recover spare: got it without --spares, want a number of nodes");
   EXPECT_EQ(ErrorWith({"--checkpoint", "60"}),
             "--checkpoint: got it without --storage-bandwidth, want GB/s");
-  EXPECT_EQ(
-      ErrorWith({"--checkpoint", "auto", "--storage-bandwidth", "1"}),
-      "--checkpoint auto: got no failures that are drawn, want rates in --events, or seconds");
+  EXPECT_EQ(ErrorWith({"--checkpoint", "auto", "--storage-bandwidth", "1"}),
+            "--checkpoint auto: got no failures that are drawn, want rates in --events, --mtbf or "
+            "seconds");
   EXPECT_EQ(ErrorWith({"--trace", "run.txt"}),
             "--trace: got \"run.txt\", want a .pftrace or .json file");
   EXPECT_EQ(ErrorWith({"--runs", "2"}),
-            "--runs: got several, but nothing is drawn, want rates in --events");
+            "--runs: got several, but nothing is drawn, want rates in --events, or --mtbf");
   EXPECT_EQ(ErrorWith({"--balance", "partition", "--vpp", "2", "--schedule", "interleaved"}),
             "--balance: got stages of several chunks, want a pipeline schedule with one chunk on "
             "each stage");

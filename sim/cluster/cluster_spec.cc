@@ -19,6 +19,9 @@
 namespace stagecraft {
 namespace {
 
+constexpr double kBytesPerGigabit = 1e9 / 8;
+constexpr double kLeastNicGbit = 1, kMostNicGbit = 10'000;
+
 constexpr char kForms[] = "GPU:NxG (h100-sxm:8x8), NODE_ID:N (dgx-h100:8) or a cluster file";
 
 // A count of nodes or devices.
@@ -44,7 +47,24 @@ int ParseCount(const std::string& text, const std::string& part, const std::stri
                                NearestNames(name, known)));
 }
 
-Cluster::NodeGroup ParsePart(const std::string& part, const std::string& place) {
+// Changes the interfaces of nodes as "nic=200" says.
+void ApplyOption(const std::string& option, NodeType& type, const std::string& place) {
+  const std::string_view prefix = "nic=";
+  std::optional<double> gigabits;
+  if (option.starts_with(prefix)) gigabits = ParseNumber<double>(option.substr(prefix.size()));
+  if (!gigabits || !(*gigabits >= kLeastNicGbit && *gigabits <= kMostNicGbit)) {
+    throw InputError(fmt::format(
+        "{}: got \"@{}\", want @nic=GBIT, the Gbit/s of every network interface, from {} to {}",
+        place, option, kLeastNicGbit, kMostNicGbit));
+  }
+  if (type.nics == 0) {
+    throw InputError(
+        fmt::format("{}: got \"@{}\", but a {} has no network interfaces", place, option, type.id));
+  }
+  type.nic.bandwidth = Bandwidth(*gigabits * kBytesPerGigabit);
+}
+
+Cluster::NodeGroup ParseNodes(const std::string& part, const std::string& place) {
   const size_t colon = part.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == part.size()) {
     throw InputError(fmt::format("{}: got \"{}\", want {}", place, part, kForms));
@@ -64,6 +84,13 @@ Cluster::NodeGroup ParsePart(const std::string& part, const std::string& place) 
         fmt::format("{}: got \"{}\", want {}:NxG for a GPU: N nodes of G GPUs", place, part, name));
   }
   return {ReferenceNode(name, used, place), nodes};
+}
+
+Cluster::NodeGroup ParsePart(const std::string& part, const std::string& place) {
+  const size_t at = part.find('@');
+  Cluster::NodeGroup group = ParseNodes(part.substr(0, at), place);
+  if (at != std::string::npos) ApplyOption(part.substr(at + 1), group.type, place);
+  return group;
 }
 
 std::string Gigabytes(Bandwidth bandwidth) {

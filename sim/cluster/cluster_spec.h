@@ -12,6 +12,7 @@ namespace stagecraft {
 // Returns the cluster that `spec` names. It is one of
 //   GPU:NxG    N reference nodes of that GPU, G devices of each in use
 //   NODE_ID:N  N nodes of that type; NODE_ID:NxG uses G devices of each
+//   …@nic=X    the same with network interfaces of X Gbit/s each
 //   A+B        a mixture of these, in rank order
 //   a path to a ClusterProto in a .textproto, .json, .yaml or .pb file
 // Throws InputError, whose message begins with `place` or, for a file, with its name.

@@ -50,6 +50,22 @@ TEST(ClusterSpecTest, FewerGpusOfANodeLeaveTheRestIdle) {
             "InfiniBand 2 x 25 GB/s per node)");
 }
 
+// 200 Gbit/s are 25 GB/s.
+TEST(ClusterSpecTest, InterfacesMayHaveAnotherRate) {
+  EXPECT_EQ(
+      DescribeCluster(ParseCluster("h100-sxm:2x8@nic=200+dgx-h100:1")),
+      "24 GPUs: 2 x dgx-h100 with 8 H100 SXM5 80GB (switched NVLink 450 GB/s per GPU, InfiniBand "
+      "8 x 25 GB/s per node) + 1 x dgx-h100 with 8 H100 SXM5 80GB (switched NVLink 450 GB/s per "
+      "GPU, InfiniBand 8 x 50 GB/s per node)");
+  EXPECT_EQ(ParseCluster("dgx-h100:2@nic=100").node(1).nic.bandwidth.bytes_per_s(), 12.5e9);
+  const std::string want =
+      ", want @nic=GBIT, the Gbit/s of every network interface, from 1 to 10000";
+  for (const std::string option : {"@", "@200", "@nic=", "@nic=0", "@nic=-1", "@nic=nan",
+                                   "@nic=20000", "@nic=200G", "@nik=200", "@nic=200@nic=100"}) {
+    EXPECT_EQ(ErrorOf("h100-sxm:2x8" + option), "--cluster: got \"" + option + "\"" + want);
+  }
+}
+
 TEST(ClusterSpecTest, PcieIsNamedOnce) {
   EXPECT_EQ(DescribeCluster(ParseCluster("t4:1x4")),
             "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (PCIe 15.75 GB/s per GPU, EFA 1 x "

@@ -52,6 +52,21 @@ void AddExplain(WordSource& words) {
   AddReportFlags(words);
 }
 
+void AddWhatIf(WordSource& words) {
+  const int devices = AddProblem(words);
+  AddPlan(devices, words);
+  AddStep(words);
+  for (int i = 1 + words.Below(3); i > 0; --i) {
+    words.Add("--change", words.OneOf({"network=0.5x", "links=2x", "memory=0.5x", "node0=0.8x",
+                                       "gpu=h200-sxm", "nodes=2x", "tp=2", "global-batch=2x",
+                                       "schedule=zb-v", "zero=3", "no-overlap-p2p", "tp=2;pp=2",
+                                       "price=2", "gpu=", "seq=x", "=", "nodes=0x"}));
+  }
+  words.Maybe(30, "--pairs");
+  words.Maybe(20, "--tokens", {"1B", "1T", "0", "x"});
+  AddReportFlags(words);
+}
+
 void AddExport(WordSource& words) {
   words.Add(words.OneOf({"plan", "schedule-csv"}));
   const int devices = AddProblem(words);
@@ -223,21 +238,14 @@ struct Verb {
   bool may_be_spoiled = true;
 };
 
-constexpr Verb kVerbs[] = {{"simulate", 34, AddSimulate},
-                           {"explain", 10, AddExplain},
-                           {"search", 12, AddSearch},
-                           {"partition", 10, AddPartition},
-                           {"export", 7, AddExport},
-                           {"import", 6, AddImport},
-                           {"check", 6, AddCheck},
-                           {"compare", 4, AddCompare},
-                           {"fit", 2, AddFit},
-                           {"evaluate", 2, AddEvaluate},
-                           {"validate", 2, AddValidate},
-                           {"catalogue", 2, AddCatalogue},
-                           {"completion", 1, AddCompletion},
-                           {"run", 2, AddRun, false},
-                           {"profile", 1, AddProfile, false}};
+constexpr Verb kVerbs[] = {{"simulate", 34, AddSimulate},   {"explain", 10, AddExplain},
+                           {"whatif", 5, AddWhatIf},        {"search", 12, AddSearch},
+                           {"partition", 10, AddPartition}, {"export", 7, AddExport},
+                           {"import", 6, AddImport},        {"check", 6, AddCheck},
+                           {"compare", 4, AddCompare},      {"fit", 2, AddFit},
+                           {"evaluate", 2, AddEvaluate},    {"validate", 2, AddValidate},
+                           {"catalogue", 2, AddCatalogue},  {"completion", 1, AddCompletion},
+                           {"run", 2, AddRun, false},       {"profile", 1, AddProfile, false}};
 
 const Verb& DrawVerb(WordSource& words) {
   int all = 0;

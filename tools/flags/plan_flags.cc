@@ -36,7 +36,8 @@ void PlanFlags::RegisterJob(Flags& flags) {
       .Add("--cluster", cluster_,
            {"<cluster>",
             "GPU:NxG (N nodes with G of these GPUs each, such as h100-sxm:8x8), NODE:N (such as "
-            "dgx-h100:8), a sum of these, or a cluster file.",
+            "dgx-h100:8), either with @nic=X for interfaces of X Gbit/s, a sum of these, or a "
+            "cluster file.",
             "", usual_cluster_ ? "the CPU cores of this host" : ""})
       .Required(!usual_cluster_ && !may_take_from_file_)
       .Common();
@@ -47,6 +48,11 @@ void PlanFlags::RegisterJob(Flags& flags) {
             "Omni-Path (opa), or sockets in a cloud (gvnic) or over Ethernet (tcp).",
             "", "as the cluster says"})
       .Suggest(TransportWords());
+  cluster.Add("--scale", scale_,
+              {"<name=x,...>",
+               "Multiply bandwidths or capacities of the whole cluster: network (between nodes), "
+               "links (inside nodes) and memory, such as network=0.5,memory=2.",
+               "0.001 to 1000", "1"});
   cluster.Add("--clock", clock_,
               {"<x>", "Clock of the GPUs in long runs, as a share of their boost clock.",
                "0.1 to 1", "as the cluster says"});
@@ -175,7 +181,9 @@ void PlanFlags::RegisterBatch(Flags& flags) {
       {"<n>", "Samples per training step, of all replicas.", "1 or more", "1"})
       .Common();
   Add(group, "--seq", degrees_.sequence,
-      {"<n>", "Tokens per sample.", "1 or more", "the network's limit, which may be long"})
+      {"<n>", "Tokens per sample; 8k is 8192.", "1 or more",
+       "the network's limit, which may be long"})
+      .InBinary()
       .Common();
 }
 

@@ -118,6 +118,7 @@ class PlanFlags {
 
   std::string model_, frozen_, layer_state_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
+  std::string scale_;                               // of the cluster, as ParseClusterScale() reads
   std::string transport_;                           // what all interfaces speak; empty: as they do
   std::vector<std::string> without_;                // words of mechanisms
   bool may_take_from_file_ = false;

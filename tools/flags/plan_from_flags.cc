@@ -12,6 +12,7 @@
 #include "costmodel/text.h"
 #include "proto/plan.pb.h"
 #include "sim/cluster/cluster_notes.h"
+#include "sim/cluster/cluster_scale.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/memory/stage_memory.h"
 #include "sim/pipeline/vocabulary_placement.h"
@@ -248,6 +249,7 @@ Cluster PlanFlags::LoadCluster() const {
     }
     cluster = cluster.WithNetwork(*kind, "--transport");
   }
+  cluster = Scaled(cluster, ParseClusterScale(scale_, "--scale"), "--scale");
   for (const Mechanism mechanism : SwitchedOff()) cluster = Without(mechanism, cluster);
   return cluster;
 }
@@ -369,10 +371,10 @@ PlanFlags PlanFlags::Resolve(std::vector<StackValue>& used) const {
 std::string PlanFlags::BaseKey() const {
   // All that LoadCluster(), LoadNetwork(), MemoryOfSoftware() and the notes depend on.
   const int padded_for = vocabulary_multiple_ > 0 ? degrees_.tensor : 0;
-  return fmt::format("{}\n{}\n{}\n{}\n{} {}\n{}\n{} {}\n{}\n{}\n{} {}", model_, attention_, frozen_,
-                     layer_state_, vocabulary_multiple_, padded_for, cluster_, clock_.value_or(-1),
-                     host_dispatch_us_.value_or(-1), transport_, fmt::join(without_, ","),
-                     resolved_stack_, is_compiled_);
+  return fmt::format("{}\n{}\n{}\n{}\n{} {}\n{}\n{} {}\n{}\n{}\n{}\n{} {}", model_, attention_,
+                     frozen_, layer_state_, vocabulary_multiple_, padded_for, cluster_,
+                     clock_.value_or(-1), host_dispatch_us_.value_or(-1), scale_, transport_,
+                     fmt::join(without_, ","), resolved_stack_, is_compiled_);
 }
 
 JobBase PlanFlags::BuildBase() const {

@@ -9,6 +9,7 @@
 #include "sim/job/cluster_event.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
+#include "sim/step/training_cost.h"
 #include "sim/workload/workload.h"
 #include "tools/stacks/stack_table.h"
 
@@ -48,6 +49,7 @@ struct PlannedJob {
   NetworkOptions network = {};
   FrameworkMemory memory = {};      // of the stack's software
   std::vector<SlowPart> slow = {};  // as asked for; the cluster has them
+  CostQuestion cost = {};
 };
 
 }  // namespace stagecraft

@@ -14,6 +14,7 @@
 #include "sim/pipeline/pipeline_schedule.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/verb/flags.h"
+#include "tools/verb/quantity.h"
 
 namespace stagecraft {
 namespace {
@@ -48,8 +49,9 @@ Args ScheduleNames() {
 }
 
 [[noreturn]] void RefuseBudget(const std::string& text) {
-  throw InputError("--budget: got \"" + text +
-                   "\", want a time as 10s, evaluations as 5000evals, or both with a comma");
+  throw InputError(
+      "--budget: got \"" + text +
+      "\", want a time as 10s or 5min, evaluations as 5000evals, or both with a comma");
 }
 
 }  // namespace
@@ -57,10 +59,12 @@ Args ScheduleNames() {
 Budget ParseBudget(const std::string& text) {
   Budget budget;
   for (std::string_view unit : SplitAt(text, ',')) {
+    const std::string whole(unit);
     const double number = TakeNumber<double>(unit).value_or(0);
     if (!(number > 0) || number > 1e12) RefuseBudget(text);
-    if (unit == "s" && budget.seconds == 0) {
-      budget.seconds = number;
+    const std::optional<double> seconds = unit.empty() ? std::nullopt : ParseSeconds(whole);
+    if (seconds && *seconds <= 1e12 && budget.seconds == 0) {
+      budget.seconds = *seconds;
     } else if (unit == "evals" && budget.evaluations == 0 && number == std::floor(number)) {
       budget.evaluations = static_cast<int64_t>(number);
     } else {
@@ -118,8 +122,7 @@ void SearchFlags::RegisterChoices(Flags& flags) {
        "Activations that the backward may compute again: none, the scores of unfused attention "
        "(selective), whole blocks (full).",
        "", "all three"})
-      .Suggest({"none", "selective", "full"})
-      .Common();
+      .Suggest({"none", "selective", "full"});
   add(memory, "--zero", choices_.zeros,
       {"<n,...>",
        "What may be sharded over replicas (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, "
@@ -138,7 +141,7 @@ void SearchFlags::RegisterObjective(Flags& flags) {
             "", "step-time"})
       .OneOf({"step-time", "cost", "memory", "pareto"})
       .Common();
-  price_.Register(flags);
+  cost_.Register(flags);
   group.Add("--top", top_, {"<n>", "How many plans to show.", "1 to 1000", "5"}).Common();
   budget_option_ = group
                        .Add("--budget", budget_,
@@ -228,7 +231,7 @@ SearchJob SearchFlags::Build() const {
     throw InputError(fmt::format("--top: got {}, want 1 to 1000", top_));
   }
   job.shown = top_;
-  job.prices = price_.Build(job.cluster);
+  job.cost = cost_.Build(job.cluster);
   job.wants_pareto = objective_ == "pareto";
   if (job.wants_pareto && explain_ && explain_option_.is_given()) {
     throw InputError(

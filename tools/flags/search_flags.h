@@ -9,9 +9,10 @@
 #include "search/solution.h"
 #include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
+#include "sim/step/training_cost.h"
 #include "sim/workload/workload.h"
+#include "tools/flags/cost_flags.h"
 #include "tools/flags/plan_flags.h"
-#include "tools/flags/price_flag.h"
 #include "tools/verb/flags.h"
 
 namespace stagecraft {
@@ -32,8 +33,8 @@ struct SearchJob {
   PlanSearchOptions options;
   bool wants_pareto = false;  // all plans that no other beats, not the best by `objective`
   bool wants_explanation = true;
-  int shown = 5;                           // plans in the report
-  std::vector<double> prices = {};         // as in SearchProblem
+  int shown = 5;  // plans in the report
+  CostQuestion cost = {};
   FrameworkMemory memory = {};             // of the training stack's software
   std::vector<std::string> files;          // that were read
   std::vector<std::string> warnings = {};  // assumptions that results rest on, a sentence each
@@ -46,7 +47,7 @@ struct SearchJob {
             .choices = choices,
             .objective = objective,
             .framework = memory,
-            .prices = prices};
+            .prices = cost.rates.usd_per_gpu_hour};
   }
 };
 
@@ -59,6 +60,8 @@ class SearchFlags {
   // Returns what the flags ask for. Throws InputError that names the flag or file at fault.
   SearchJob Build() const;
 
+  uint64_t seed() const { return seed_; }
+
  private:
   void RegisterObjective(Flags& flags);
   void RegisterChoices(Flags& flags);
@@ -67,7 +70,7 @@ class SearchFlags {
   void BuildAlgorithm(SearchJob& job) const;
 
   PlanFlags given_;
-  PriceFlag price_;
+  CostFlags cost_;
   Choices choices_;
   bool fewer_devices_ = false;
   std::vector<std::string> schedules_, recomputes_;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/step/training_cost.h"
 #include "tools/report/plan_report.h"
 #include "tools/verb/text_table.h"
 
@@ -41,6 +42,13 @@ constexpr const char* kPhrases[] = {"computation",
 Duration StepOf(const Explanation& explanation) { return explanation.step.evaluation.step_time; }
 
 double PeakGib(const Explanation& explanation) { return TightestStage(explanation).Peak().gib(); }
+
+// What a run of as many tokens as are asked about takes.
+double DaysOf(const Explanation& explanation) {
+  const Evaluation& evaluation = explanation.step.evaluation;
+  const double steps = StepsOfTokens(evaluation, explanation.job.cost.tokens);
+  return CostOfSteps(evaluation, explanation.job.cluster, {}, steps).days();
+}
 
 Json Minus(const Parts& b, const Parts& a) {
   Json json;
@@ -103,8 +111,7 @@ class DifferenceTable {
 
 }  // namespace
 
-std::string DescribeDifference(const Explanation& a, const Explanation& b) {
-  const Duration step = StepOf(b) - StepOf(a);
+std::string DescribeParts(const Explanation& a, const Explanation& b) {
   const Parts before = DeviceParts(a), after = DeviceParts(b);
   std::vector<Change> less, more;
   Duration changed;
@@ -114,18 +121,27 @@ std::string DescribeDifference(const Explanation& a, const Explanation& b) {
     if (change > Duration()) more.push_back({kPhrases[i], change});
     changed = std::max({changed, change, before[i].time - after[i].time});
   }
-  const bool is_slower = step > Duration();
-  const Duration absolute = is_slower ? step : StepOf(a) - StepOf(b);
+  const bool is_slower = StepOf(b) > StepOf(a);
+  const Duration absolute = is_slower ? StepOf(b) - StepOf(a) : StepOf(a) - StepOf(b);
   const Duration least = Duration::Seconds(kLeastShare * std::max(absolute, changed).seconds());
   std::string gains = List(less, "less", least), losses = List(more, "more", least);
   if (is_slower) std::swap(gains, losses);
+  if (gains.empty() && losses.empty()) return "";
+  std::string text = "on the mean device " + gains;
+  if (!losses.empty()) text += (gains.empty() ? "" : "; but ") + losses;
+  return text;
+}
+
+std::string DescribeDifference(const Explanation& a, const Explanation& b) {
+  const bool is_slower = StepOf(b) > StepOf(a);
+  const Duration absolute = is_slower ? StepOf(b) - StepOf(a) : StepOf(a) - StepOf(b);
   std::string text = absolute == Duration()
                          ? "A and B take the same time"
                          : fmt::format("B takes {:.1f} ms ({:.1f} %) {} than A", absolute.ms(),
                                        100 * absolute.seconds() / StepOf(a).seconds(),
                                        is_slower ? "more" : "less");
-  if (!gains.empty()) text += ": on the mean device " + gains;
-  if (!losses.empty()) text += (gains.empty() ? ": on the mean device " : "; but ") + losses;
+  const std::string parts = DescribeParts(a, b);
+  if (!parts.empty()) text += ": " + parts;
   const double memory = PeakGib(b) - PeakGib(a);
   if (std::abs(memory) < 0.005) return text + ". Their peak memory is the same.";
   return text + fmt::format(". Its peak memory is {:.2f} GiB {}.", std::abs(memory),
@@ -149,6 +165,8 @@ void PrintDifference(const Explanation& a, const Explanation& b, std::ostream& o
   PrintPlan(b.job, out);
   DifferenceTable table(StepOf(a), StepOf(b));
   table.Add("step time, ms", StepOf(a).ms(), StepOf(b).ms());
+  if (a.job.cost.tokens > 0 && b.job.cost.tokens > 0)
+    table.Add("training, days", DaysOf(a), DaysOf(b));
   table.Add("peak memory, GiB", PeakGib(a), PeakGib(b));
   table.Add("critical path, ms", PathParts(a), PathParts(b));
   table.Add("mean device, ms", DeviceParts(a), DeviceParts(b));

@@ -13,6 +13,10 @@ namespace stagecraft {
 // The parts are those of the mean device's time, which add up to the step time.
 std::string DescribeDifference(const Explanation& a, const Explanation& b);
 
+// Returns the part of it that says what grew and shrank: "on the mean device 100.0 ms less warm-up;
+// but 20.0 ms more drain"; empty if nothing did.
+std::string DescribeParts(const Explanation& a, const Explanation& b);
+
 // Returns the keys of `difference` in docs/json.md, `explain`: values of B minus those of A.
 nlohmann::ordered_json DifferenceToJson(const Explanation& a, const Explanation& b);
 

@@ -10,6 +10,7 @@
 #include "tools/report/path_runs.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/step_report.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -146,7 +147,9 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   const Evaluation& evaluation = explanation.step.evaluation;
   const Duration step = evaluation.step_time;
   PrintPlan(explanation.job, out);
-  fmt::print(out, "step time {} ms\n\n", Ms(step));
+  fmt::print(out, "step time {} ms\n", Ms(step));
+  PrintCost(explanation.job.cost, explanation.job.cluster, evaluation, out);
+  out << '\n';
   PrintBreakdown(evaluation, out);
   fmt::print(out, "\n");
   PrintPath(explanation, step, out);

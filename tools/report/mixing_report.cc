@@ -12,6 +12,7 @@
 
 #include "tools/report/cost_report.h"
 #include "tools/report/plan_choices.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -130,7 +131,8 @@ nlohmann::ordered_json MixingToJson(const SearchProblem& problem, const Mixing& 
       json["devices"] = DevicesOf(problem, answer);
       json["step_time_ms"] = answer.best->evaluation.step_time.ms();
       json["memory_share"] = MemoryShare(answer.best->evaluation.memory);
-      json.update(CostToJson(problem, answer.best->evaluation));
+      json.update(CostToJson({.rates = {.usd_per_gpu_hour = problem.prices}}, problem.cluster,
+                             answer.best->evaluation));
     }
     answers.push_back(std::move(json));
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/step/training_cost.h"
 #include "tools/report/cost_report.h"
 #include "tools/report/plan_report.h"
 #include "tools/verb/text_table.h"
@@ -24,6 +25,7 @@ void Append(const Cells& more, Cells& cells) {
 Cells Headings(const SearchProblem& problem, const PlanColumns& columns) {
   Cells cells = {"rank", "step ms"};
   if (columns.cost) cells.push_back(CostHeading(problem));
+  if (columns.tokens > 0) cells.push_back("days");
   Append({"MFU", "peak GiB"}, cells);
   if (columns.memory_share) cells.push_back("of capacity");
   Append({"tp", "cp", "ep", "pp", "vpp", "dp", "micro-batch", "schedule, recomputation, ZeRO"},
@@ -49,6 +51,10 @@ Cells Row(const SearchProblem& problem, const PlanColumns& columns, int rank,
   for (const StageMemory& memory : e.memory) peak = std::max(peak, memory.Peak());
   Cells cells = {std::to_string(rank), fmt::format("{:.1f}", e.step_time.ms())};
   if (columns.cost) cells.push_back(CostCell(problem, e));
+  if (columns.tokens > 0) {
+    const double steps = StepsOfTokens(e, columns.tokens);
+    cells.push_back(fmt::format("{:.4g}", CostOfSteps(e, problem.cluster, {}, steps).days()));
+  }
   Append({fmt::format("{:.3f}", e.mfu()), fmt::format("{:.1f}", peak.gib())}, cells);
   if (columns.memory_share) cells.push_back(fmt::format("{:.1f} %", 100 * MemoryShare(e.memory)));
   for (const int degree : {first.tensor_parallel, first.context_parallel, first.expert_parallel,

@@ -13,6 +13,7 @@ namespace stagecraft {
 struct PlanColumns {
   bool cost = false;          // what a step costs: CostHeading()
   bool memory_share = false;  // the share of its memory that the fullest device uses
+  double tokens = 0;          // > 0: the days that a run of this many tokens takes
 };
 
 void PrintPlanTable(const SearchProblem& problem, std::span<const RankedPlan> plans,

@@ -15,6 +15,7 @@
 #include "tools/report/plan_report.h"
 #include "tools/report/plan_table.h"
 #include "tools/report/step_report.h"
+#include "tools/report/training_cost_report.h"
 
 namespace stagecraft {
 namespace {
@@ -113,14 +114,15 @@ std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
 
 }  // namespace
 
-nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const PlanRun& run) {
+nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const CostQuestion& cost,
+                                    const PlanRun& run) {
   const SearchResult& result = run.result;
   Json plans = Json::array();
   for (size_t i = 0; i < result.plans.size(); ++i) {
     const RankedPlan& ranked = result.plans[i];
     plans.push_back({{"rank", i + 1},
                      {"plan", PlanToJson(ranked.plan, problem.workload)},
-                     {"cost", CostToJson(problem, ranked.evaluation)},
+                     {"cost", CostToJson(cost, problem.cluster, ranked.evaluation)},
                      {"evaluation", EvaluationToJson(ranked.evaluation, ranked.plan,
                                                      problem.workload, problem.cluster)}});
   }
@@ -161,12 +163,13 @@ void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostr
              result.obstacle.empty() ? "none was looked at" : result.obstacle);
 }
 
-void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
+void PrintSearch(const SearchProblem& problem, const CostQuestion& cost, const PlanRun& run,
+                 std::ostream& out) {
   const SearchResult& result = run.result;
   PrintSearchHead(problem, run, out);
   if (result.plans.empty()) return;
   const bool has_cost = problem.objective == Objective::kCost || !problem.prices.empty();
-  PrintPlanTable(problem, result.plans, {.cost = has_cost}, out);
+  PrintPlanTable(problem, result.plans, {.cost = has_cost, .tokens = cost.tokens}, out);
   const Plan& plan = result.plans[0].plan;
   if (!IsEven(plan, problem.workload)) PrintStages(problem, plan, out);
   const int used = plan.device_count();
@@ -175,7 +178,11 @@ void PrintSearch(const SearchProblem& problem, const PlanRun& run, std::ostream&
     fmt::print(out, "\nthe best plan uses {}; {} {} idle", Counted(used, "GPU"), idle,
                idle == 1 ? "stays" : "stay");
   }
-  fmt::print(out, "\nthe best plan takes {}\n", CostText(problem, result.plans[0].evaluation));
+  const Evaluation& best = result.plans[0].evaluation;
+  fmt::print(out, "\nthe best plan takes {}\n", StepCostText(cost, problem.cluster, best));
+  if (cost.tokens > 0) {
+    fmt::print(out, "for {}\n", RunCostText(cost, problem.cluster, best));
+  }
   fmt::print(out, "{}\n", ProofSentence(problem, run));
 }
 

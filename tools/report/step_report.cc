@@ -12,6 +12,7 @@
 #include "tools/report/network_report.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/steady_report.h"
+#include "tools/report/training_cost_report.h"
 
 namespace stagecraft {
 namespace {
@@ -110,6 +111,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
   report.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster));
   report.update(
       {{"critical_rank", step.schedule.ranks()[step.evaluation.profile.critical_rank].device},
+       {"cost", CostToJson(job.cost, job.cluster, step.evaluation)},
        {"plan", PlanToJson(job)},
        {"warnings", job.warnings},
        {"simulated_ranks", step.schedule.ranks().size()},
@@ -194,6 +196,7 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
              e.steady ? "of the time in the steady state"
                       : "of the time between the first and the last pass");
   if (e.steady) PrintSteady(step, out);
+  PrintCost(job.cost, job.cluster, e, out);
   fmt::print(out, "\n");
   PrintBreakdown(e, out);
   PrintNetwork(step, job.cluster, out);

@@ -48,7 +48,7 @@ BestPlan StudySearch::FindOrThrow(const StudyPoint& point) {
   const std::unique_ptr<PlanSpace> space = RememberBounds(*plans);
   PlanSearchOptions options = job->options;
   options.search.budget.stop = stop_;
-  BestPlan best{"", job, BestRun(SearchAsAsked(*job, problem, *space, options))};
+  BestPlan best{"", job, BestRun(SearchAsAsked(*job, problem, *space, options)), model};
   if (!best.run.result.refusal.empty()) throw InputError(best.run.result.refusal);
   for (const RankedPlan& ranked : best.run.result.plans) {
     const std::vector<std::string> doubts = FindErrors(job->Problem(*model->model), ranked);

@@ -21,6 +21,7 @@ struct BestPlan {
   std::shared_ptr<const SearchJob> job;
   // Without plans if none fits; the result then names the obstacle.
   PlanRun run = {};
+  std::shared_ptr<const StudyModel> model = {};  // with which plans were evaluated
 };
 
 // Flags that ask for more than one best plan, or say what is reported of it: no flags of points.

@@ -91,6 +91,13 @@ void TrainFlags::RegisterCluster(Flags& flags) {
             "What happens to the cluster: slow-downs, failures and returns of devices, nodes, "
             "links and racks, at given times or drawn."})
       .Common();
+  group
+      .Add("--mtbf", mtbf_s_,
+           {"<seconds>",
+            "In place of --events: some node fails every so many seconds on average, such as 3h, "
+            "and works again when the run restarts."})
+      .Between(1.0, kMostSeconds)
+      .InSeconds();
   checkpoint_flag_ =
       group.Add("--checkpoint", checkpoint_,
                 {"<seconds>",
@@ -124,15 +131,18 @@ void TrainFlags::RegisterRecovery(Flags& flags) {
   detection_flag_ = group
                         .Add("--detection", detection_s_,
                              {"<seconds>", "From a failure until the run notices it.", "", "30"})
-                        .Between(0.0, kMostSeconds);
+                        .Between(0.0, kMostSeconds)
+                        .InSeconds();
   restart_flag_ = group
                       .Add("--restart", restart_s_,
                            {"<seconds>", "To start processes and communicators.", "", "120"})
-                      .Between(0.0, kMostSeconds);
+                      .Between(0.0, kMostSeconds)
+                      .InSeconds();
   swap_flag_ = group
                    .Add("--swap", swap_s_,
                         {"<seconds>", "Until spare nodes have taken their places.", "", "60"})
-                   .Between(0.0, kMostSeconds);
+                   .Between(0.0, kMostSeconds)
+                   .InSeconds();
 }
 
 }  // namespace stagecraft

@@ -36,11 +36,11 @@ class TrainFlags {
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
   // Reads the file of --job, if it is given: what it says counts where no flag is given, also for
-  // `plan`. Must be called once, after the parse. Throws InputError as ReadJobFile() does, and if
-  // nothing says how many steps there are.
+  // `plan`. Must be called once, after the parse. Throws InputError as ReadJobFile() does.
   void ReadJob(PlanFlags& plan);
-  // Returns what flags and files ask for. Throws InputError that names the flag, or the file and
-  // the key, at fault.
+  // Returns what flags and files ask for. Of job.cost, tokens say how many steps there are. Throws
+  // InputError that names the flag, or the file and the key, at fault, and if nothing or both say
+  // how many steps there are.
   TrainRequest Build(const PlannedJob& job) const;
 
  private:
@@ -60,6 +60,7 @@ class TrainFlags {
   void TakeRecovery(const RecoveryProto& recovery);
   static double Value(const Share& share);
   BalancePolicy Balance(const PlannedJob& job) const;
+  int64_t Steps(const PlannedJob& job) const;
   void SetChanges(const PlannedJob& job, TrainRequest& request) const;
   void SetEvents(const PlannedJob& job, TrainRequest& request) const;
   void SetCheckpoint(const PlannedJob& job, TrainRequest& request) const;
@@ -72,6 +73,7 @@ class TrainFlags {
   double noise_ = 0.05;
   Share profiling_share_{.flag = {}, .text = "5%"}, repack_loss_{.flag = {}, .text = "1%"};
   bool balance_if_worth_ = false, repack_ = false, compare_ = false;
+  double mtbf_s_ = 0;  // 0: not given
   std::string events_, checkpoint_ = "none", recover_ = "restart";
   double storage_gb_per_s_ = 0;
   bool checkpoint_async_ = false;

@@ -1,12 +1,12 @@
 // TrainFlags, second part: what a file says, and what is built from the values.
 #include <fmt/core.h>
 
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
-#include "costmodel/text.h"
 #include "search/balance/balance.h"
 #include "search/training/job_simulation.h"
 #include "search/training/plan_division.h"
@@ -14,11 +14,13 @@
 #include "sim/job/checkpoint.h"
 #include "sim/job/job_events_proto.h"
 #include "tools/train/train_flags.h"
+#include "tools/verb/quantity.h"
 
 namespace stagecraft {
 namespace {
 
 constexpr double kBytesPerGb = 1e9;
+constexpr double kMostSteps = 1e12;
 
 // Takes a value of a file unless the flag is given.
 template <typename Value, typename InFile>
@@ -35,11 +37,25 @@ constexpr const char* kPolicies[] = {"restart", "restart", "spare", "shrink", "r
 
 void TrainFlags::ReadJob(PlanFlags& plan) {
   if (!job_file_.empty()) TakeJob(plan);
-  if (steps_ == 0) {
-    throw InputError(
-        "--steps: got none, want how many steps the run has, here or in a file of "
-        "--job");
+}
+
+int64_t TrainFlags::Steps(const PlannedJob& job) const {
+  const double tokens = job.cost.tokens;
+  if (tokens > 0 && steps_flag_.is_given()) {
+    throw InputError("--tokens: got it with --steps, want one of them");
   }
+  if (tokens > 0) {
+    const double per_step =
+        static_cast<double>(job.plan.global_batch) * static_cast<double>(job.plan.sequence);
+    const double steps = std::ceil(tokens / per_step);
+    if (steps <= kMostSteps) return static_cast<int64_t>(steps);
+    throw InputError(fmt::format("--tokens: got {:g} steps of {:g} tokens, want at most {:g}",
+                                 steps, per_step, kMostSteps));
+  }
+  if (steps_ > 0) return steps_;
+  throw InputError(
+      "--steps: got none, want how many steps the run has, here or in a file of --job, or "
+      "--tokens");
 }
 
 void TrainFlags::TakeJob(PlanFlags& plan) {
@@ -138,6 +154,18 @@ void TrainFlags::SetEvents(const PlannedJob& job, TrainRequest& request) const {
   } else if (job_) {
     part = job_->events;
   }
+  if (mtbf_s_ > 0) {
+    if (part) throw InputError("--mtbf: got it beside a file of events, want one of them");
+    const double of_node_s = mtbf_s_ * job.cluster.node_count();
+    if (of_node_s > kLongestTime.seconds()) {
+      throw InputError(
+          fmt::format("--mtbf: got {:g} s of {} nodes, want less than 100 years of each", mtbf_s_,
+                      job.cluster.node_count()));
+    }
+    request.conditions.rates.node_mtbf = Duration::Seconds(of_node_s);
+    request.mtbf = MeanTimeBetweenFailures(request.conditions.rates, job.cluster);
+    return;
+  }
   if (!part) return;
   JobEvents events = JobEventsFromProto(part->proto, job.cluster, part->name);
   request.conditions.events = std::move(events.events);
@@ -171,12 +199,13 @@ void TrainFlags::SetCheckpoint(const PlannedJob& job, TrainRequest& request) con
   if (checkpoint_ == "auto") {
     if (request.mtbf == Duration::Max()) {
       throw InputError(
-          "--checkpoint auto: got no failures that are drawn, want rates in --events, or seconds");
+          "--checkpoint auto: got no failures that are drawn, want rates in --events, --mtbf or "
+          "seconds");
     }
     policy.interval = BestCheckpointInterval(policy.write, request.mtbf);
     return;
   }
-  const std::optional<double> seconds = ParseNumber<double>(checkpoint_);
+  const std::optional<double> seconds = ParseSeconds(checkpoint_);
   if (!seconds || !(*seconds > 0 && *seconds <= kLongestTime.seconds())) {
     throw InputError(
         fmt::format("--checkpoint: got \"{}\", want auto, none or seconds above 0", checkpoint_));
@@ -205,7 +234,7 @@ void TrainFlags::SetRecovery(TrainRequest& request) const {
 
 TrainRequest TrainFlags::Build(const PlannedJob& job) const {
   TrainRequest request;
-  request.steps = steps_;
+  request.steps = Steps(job);
   request.balance = Balance(job);
   request.runs = runs_;
   request.seed = seed_;
@@ -217,7 +246,8 @@ TrainRequest TrainFlags::Build(const PlannedJob& job) const {
   SetRecovery(request);
   if (request.runs > 1 && request.mtbf == Duration::Max() &&
       request.conditions.rates.slow.empty()) {
-    throw InputError("--runs: got several, but nothing is drawn, want rates in --events");
+    throw InputError(
+        "--runs: got several, but nothing is drawn, want rates in --events, or --mtbf");
   }
   return request;
 }

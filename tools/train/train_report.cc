@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <utility>
 
 #include "costmodel/proto_to_json.h"
 #include "search/training/plan_division.h"
+#include "sim/step/training_cost.h"
 #include "tools/report/layer_state_report.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -136,6 +139,12 @@ Json ComparisonToJson(const BalancerComparison& comparison) {
   return json;
 }
 
+// What this much time of the run costs; all devices of its plan are paid for all the time.
+TrainingCost CostOfTime(const PlannedJob& job, const TrainAnswer& answer, double seconds) {
+  const Evaluation& first = answer.states.front().evaluation;
+  return CostOfSteps(first, job.cluster, job.cost.rates, seconds / first.step_time.seconds());
+}
+
 // The devices that re-packing frees.
 struct Freed {
   int devices = 0;  // the most in any state
@@ -191,8 +200,21 @@ Json TrainToJson(const PlannedJob& job, const TrainRequest& request, const Train
       json["freed"] = {{"devices", freed.devices}, {"gpu_hours", freed.gpu_hours}};
     }
   }
+  if (answer.history) {
+    const double seconds = answer.history->totals.time.seconds();
+    json["cost"] = TotalsToJson(job.cost.rates, CostOfTime(job, answer, seconds));
+  }
   if (!answer.stopped.empty()) json["stopped"] = answer.stopped;
-  if (answer.summary) json["runs"] = SummaryToJson(*answer.summary);
+  if (answer.summary) {
+    json["runs"] = SummaryToJson(*answer.summary);
+    const RunQuantiles& time_s = answer.summary->time_s;
+    for (const auto& [key, seconds] : {std::pair("mean", time_s.mean),
+                                       {"p5", time_s.p5},
+                                       {"p50", time_s.p50},
+                                       {"p95", time_s.p95}}) {
+      json["cost"][key] = TotalsToJson(job.cost.rates, CostOfTime(job, answer, seconds));
+    }
+  }
   if (answer.comparison) json["balancers"] = ComparisonToJson(*answer.comparison);
   json["warnings"] = job.warnings;
   return json;
@@ -209,9 +231,19 @@ void PrintTrain(const PlannedJob& job, const TrainRequest& request, const TrainA
   PrintCheckpoint(request, out);
   if (answer.history) {
     out << HistoryText(*answer.history);
+    const double seconds = answer.history->totals.time.seconds();
+    if (job.cost.IsAsked()) {
+      out << "the run takes " << TotalsText(CostOfTime(job, answer, seconds)) << '\n';
+    }
     if (request.balance.repacks) PrintFreed(answer, out);
   }
   if (answer.summary) out << RunsText(*answer.summary);
+  if (answer.summary && job.cost.IsAsked()) {
+    const RunQuantiles& time_s = answer.summary->time_s;
+    out << "the mean run takes " << TotalsText(CostOfTime(job, answer, time_s.mean))
+        << "\none run in twenty takes more than " << TotalsText(CostOfTime(job, answer, time_s.p95))
+        << '\n';
+  }
 }
 
 }  // namespace stagecraft

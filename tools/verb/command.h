@@ -36,6 +36,7 @@ inline constexpr int kExitInterrupted = 130;
 int RunSimulate(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunTrain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunExplain(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunWhatIf(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunSearch(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunSweep(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunMerge(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);

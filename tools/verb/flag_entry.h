@@ -14,12 +14,16 @@ namespace stagecraft {
 
 enum class FlagType { kSwitch, kInteger, kNumber, kText };
 
+// How the text of a number is read (quantity.h).
+enum class NumberForm { kDecimal, kBinary, kSeconds };
+
 struct FlagEntry {
   FlagTopic topic = FlagTopic::kInput;
   Args names;      // "-o", "--output"; "FILE" for a positional word
   Args negations;  // "--no-explain"
   FlagType type = FlagType::kSwitch;
-  bool is_list = false;  // takes several values
+  bool is_list = false;                    // takes several values
+  NumberForm form = NumberForm::kDecimal;  // of integers and numbers
   FlagText text = {};
   Args choices = {};  // of OneOf()
   std::function<Args()> suggestions = {};

@@ -142,6 +142,7 @@ const char* Title(FlagTopic topic) {
                                                     "Memory and precision",
                                                     "Communication and overlap",
                                                     "Cost model",
+                                                    "Days, energy and money",
                                                     "Search",
                                                     "Options of single planners",
                                                     "Learned policy",

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "costmodel/nearest.h"
 #include "costmodel/text.h"
 #include "tools/verb/flag_entry.h"
+#include "tools/verb/quantity.h"
 
 namespace stagecraft {
 namespace {
@@ -34,41 +36,64 @@ bool Takes(const CLI::App& app, const std::string& word) {
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 
-// Rewrites `text` without leading zeros, after which CLI11 reads octal digits. Returns what is
-// wrong with the number, or "".
+// Returns the number that a suffix, if there is one, makes of `text`.
+std::optional<double> Expanded(const std::string& text, NumberForm form) {
+  if (form == NumberForm::kSeconds) return ParseSeconds(text);
+  return ParseQuantity(text, form == NumberForm::kBinary ? Thousand::kBinary : Thousand::kDecimal);
+}
+
+// Rewrites `text` without leading zeros, after which CLI11 reads octal digits, and without a
+// suffix. Returns what is wrong with the number, or "".
 template <typename Integer>
-std::string NormaliseInteger(std::string& text) {
+std::string NormaliseInteger(std::string& text, NumberForm form) {
+  constexpr double kMostExact = 1LL << 53;  // up to here, doubles hold every whole number
   Integer value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
     return fmt::format("got \"{}\", want a whole number of at most 64 bits", text);
   }
   if (error != std::errc() || end != text.data() + text.size()) {
-    return fmt::format("got \"{}\", want a whole number{}", text,
-                       std::is_unsigned_v<Integer> ? " of at least 0" : "");
+    const std::optional<double> expanded = Expanded(text, form);
+    const bool has_suffix = !text.empty() && std::isalpha(static_cast<unsigned char>(text.back()));
+    const bool fits = expanded && has_suffix && *expanded == std::floor(*expanded) &&
+                      std::abs(*expanded) <= kMostExact &&
+                      (*expanded >= 0 || std::is_signed_v<Integer>);
+    if (!fits) {
+      return fmt::format("got \"{}\", want a whole number{}", text,
+                         std::is_unsigned_v<Integer> ? " of at least 0" : "");
+    }
+    value = static_cast<Integer>(*expanded);
   }
   text = std::to_string(value);
   return "";
 }
 
-std::string CheckReal(std::string& text) {
-  const std::optional<double> value = ParseNumber<double>(text);
-  return value && std::isfinite(*value)
-             ? ""
-             : fmt::format("got \"{}\", want a finite number such as 0.5 or 1e9", text);
+std::string CheckReal(std::string& text, NumberForm form) {
+  const std::optional<double> plain = ParseNumber<double>(text);
+  if (plain && std::isfinite(*plain)) return "";
+  const std::optional<double> value = Expanded(text, form);
+  if (!value) {
+    return fmt::format("got \"{}\", want a finite number such as {}", text,
+                       form == NumberForm::kSeconds ? "30, 30s or 10min" : "0.5 or 1e9");
+  }
+  text = fmt::format("{}", *value);
+  return "";
 }
 
 // Adds checks to all numbers: CLI11's own conversions read "010" as eight, let integers of more
-// than 64 bits saturate and accept "nan".
-void AddNumberChecks(CLI::App& app) {
-  for (CLI::Option* option : app.get_options()) {
-    const std::string type = option->get_type_name();
+// than 64 bits saturate, accept "nan" and know no suffixes.
+void AddNumberChecks(const HelpPage& page) {
+  for (const FlagEntry& flag : page.flags) {
+    const auto read = [form = flag.form](auto check) {
+      return [form, check](std::string& text) { return check(text, form); };
+    };
+    const std::string type = flag.option->get_type_name();
     if (type.starts_with("INT")) {
-      option->transform(CLI::Validator(NormaliseInteger<int64_t>, "", "whole number"));
+      flag.option->transform(CLI::Validator(read(NormaliseInteger<int64_t>), "", "whole number"));
     } else if (type.starts_with("UINT")) {
-      option->transform(CLI::Validator(NormaliseInteger<uint64_t>, "", "whole number"));
+      flag.option->transform(CLI::Validator(read(NormaliseInteger<uint64_t>), "", "whole number"));
     } else if (type.starts_with("FLOAT")) {
-      option->transform(CLI::Validator(CheckReal, "", "finite number"));
+      flag.option->transform(CLI::Validator(read(CheckReal), "", "finite number"));
     }
   }
 }
@@ -141,7 +166,7 @@ std::string Explain(const CLI::App& app, const CLI::ParseError& error) {
 }  // namespace
 
 void ParseWords(const HelpPage& page, const Args& args, CLI::App& app) {
-  if (!app.parsed()) AddNumberChecks(app);
+  if (!app.parsed()) AddNumberChecks(page);
   try {
     app.parse(Args(args.rbegin(), args.rend()));
   } catch (const CLI::ParseError& error) {

@@ -16,6 +16,7 @@ enum class FlagTopic {
   kMemory,
   kOverlap,
   kCostModel,
+  kCost,
   kSearch,
   kPlanner,
   kPolicy,
@@ -23,7 +24,7 @@ enum class FlagTopic {
   kMeasurement,
   kOutput
 };
-inline constexpr int kFlagTopicCount = 14;
+inline constexpr int kFlagTopicCount = 15;
 
 // What the help says about a flag.
 struct FlagText {

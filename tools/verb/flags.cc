@@ -122,6 +122,16 @@ Flag& Flag::Between(double least, double most) {
   return *this;
 }
 
+Flag& Flag::InBinary() {
+  entry().form = NumberForm::kBinary;
+  return *this;
+}
+
+Flag& Flag::InSeconds() {
+  entry().form = NumberForm::kSeconds;
+  return *this;
+}
+
 Flag& Flag::SplitAtCommas() {
   entry().option->delimiter(',');
   return *this;
@@ -138,9 +148,8 @@ Flag& Flag::Suggest(std::function<Args()> names) {
 }
 
 bool Flag::is_given() const { return entry().option->count() > 0; }
-std::string Flag::text() const {
-  return fmt::format("{}", fmt::join(entry().option->results(), " "));
-}
+std::string Flag::text() const { return fmt::format("{}", fmt::join(values(), " ")); }
+Args Flag::values() const { return entry().option->results(); }
 const std::string& Flag::name() const { return entry().names[0]; }
 bool Flag::is_switch() const { return entry().type == FlagType::kSwitch; }
 bool Flag::takes_text() const { return entry().type == FlagType::kText; }

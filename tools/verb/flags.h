@@ -32,6 +32,11 @@ class Flag {
   Flag& Between(int least, int most);
   Flag& Between(int64_t least, int64_t most);
   Flag& Between(double least, double most);
+  // Numbers may end in k, M, B or G, and T, for powers of 1,000, or in Ki, Mi, Gi and Ti, for
+  // powers of 1,024 (quantity.h). Of this flag, k and the like also stand for powers of 1,024.
+  Flag& InBinary();
+  // The number is one of seconds, and may be given with ms, s, min, h or d.
+  Flag& InSeconds();
   // Lets one word hold several values of a list, separated by commas.
   Flag& SplitAtCommas();
   // The value is usually one of `names`, which shells complete beside files if the value may be
@@ -44,6 +49,7 @@ class Flag {
   // What the parsed command line says.
   bool is_given() const;
   std::string text() const;  // the value as it was typed
+  Args values() const;       // the same, one by one if there are several
 
   // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;

@@ -67,6 +67,42 @@ TEST(FlagsTest, ValuesReachTheirVariables) {
   EXPECT_FALSE(values.helped);
 }
 
+TEST(FlagsTest, NumbersMayHaveSuffixes) {
+  EXPECT_EQ(Parse({"--global-batch", "4M"}).batch, 4'000'000);
+  EXPECT_EQ(Parse({"--global-batch", "1.5k"}).batch, 1500);
+  EXPECT_EQ(Parse({"--global-batch", "8Ki"}).batch, 8192);
+  EXPECT_EQ(Parse({"--rate", "0.2M"}).rate, 2e5);
+  EXPECT_EQ(Parse({"--layers", "1k,2"}).layers, (std::vector<int>{1000, 2}));
+  for (const char* text : {"1.5", "1.0005k", "k", "1x", "1e3", "-1k"}) {
+    EXPECT_EQ(ErrorOf({"--seed", text}).find("--seed: got"), 0u) << text;
+  }
+  EXPECT_NE(ErrorOf({"--tp", "4G"}).find("--tp: got \"4000000000\", want a whole number that fits"),
+            std::string::npos)
+      << ErrorOf({"--tp", "4G"});
+}
+
+TEST(FlagsTest, SamplesCountInPowersOf1024AndTimesInSeconds) {
+  Flags flags("train", "Trains.");
+  int64_t sequence = 0;
+  double wait = 0;
+  flags.In(FlagTopic::kTraining).Add("--seq", sequence, {"<n>", "Tokens."}).InBinary();
+  flags.In(FlagTopic::kTraining)
+      .Add("--wait", wait, {"<seconds>", "Time."})
+      .Between(0.0, 1e6)
+      .InSeconds();
+  std::ostringstream out;
+  EXPECT_FALSE(flags.Parse({"--seq", "128k", "--wait", "10min"}, out));
+  EXPECT_EQ(sequence, 131072);
+  EXPECT_EQ(wait, 600);
+  try {
+    flags.Parse({"--wait", "10m"}, out);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "--wait: got \"10m\", want a finite number such as 30, 30s or 10min");
+  }
+}
+
 TEST(FlagsTest, HelpIsPrintedWithItsExampleWhateverElseIsWrong) {
   const Values values = Parse({"--tp", "x", "--help"});
   EXPECT_TRUE(values.helped);
