@@ -155,7 +155,10 @@ Estimate PredictKernel(const Op& given, const Device& device, const KernelConsta
   CHECK(!IsCollective(given.kind));
   Op op = given;
   if (op.kind == OpKind::kSparse) op.product = SparseProduct::kFromEntries;
-  if (op.kind == OpKind::kNone) return {Duration(), Basis::kAnalytical, 0};
+  // The host may make calls between ops that take no time of the device.
+  if (op.kind == OpKind::kNone) {
+    return {Duration(), Basis::kAnalytical, 0, LaunchTime(op, device, constants)};
+  }
   if (op.kind == OpKind::kProfiled) {
     return {op.m * op.profiled, op.m == 1 ? Basis::kMeasured : Basis::kExtrapolated, 0};
   }

@@ -115,6 +115,10 @@ TEST(KernelModelTest, LoadsOfUnalignedRowsBoundTheTimeOfAGemm) {
 TEST(KernelModelTest, TheHostLaunchesEveryKernel) {
   EXPECT_EQ(PredictKernel(Op::Elementwise(Bytes(1024), 7), RoundDevice()).host, 7 * 75_us);
   EXPECT_EQ(PredictKernel(Op::Optimizer(Bytes(1024), 2), RoundDevice()).host, 2 * 75_us);
+  Op calls;
+  calls.kernels = 3;
+  EXPECT_EQ(PredictKernel(calls, RoundDevice()).host, 3 * 75_us);
+  EXPECT_EQ(PredictKernel(calls, RoundDevice()).time, Duration());
 }
 
 TEST(KernelModelTest, ADeviceKnowsWhatItsHostNeeds) {

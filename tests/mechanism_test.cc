@@ -79,6 +79,25 @@ TEST_F(MechanismTest, WhatPytorchLaunchesCostsTime) {
   }
 }
 
+TEST_F(MechanismTest, ReductionsThatTheBackwardWaitsForCostTime) {
+  const Workload workload = LoadWorkload("gpt2-medium", AttentionBackend::kFlash);
+  PlanDegrees degrees;
+  degrees.sequence = 1024;
+  degrees.global_batch = 4;
+  degrees.tensor = 4;
+  for (const int sequence_parallel : {0, 1}) {
+    degrees.sequence_parallel = sequence_parallel;
+    for (const bool exposes : {false, true}) {
+      degrees.framework.exposes_tensor_gradients = exposes;
+      const Plan plan = MakePlan(degrees, workload, cluster_);
+      const SimulatedStep step = SimulateStep(plan, workload, cluster_, model_);
+      const std::vector<MechanismTime> times =
+          MeasureMechanisms(plan, workload, cluster_, model_, step.evaluation.step_time, {});
+      EXPECT_EQ(TimeOf(times, Mechanism::kTensorGradients) > Duration(), exposes);
+    }
+  }
+}
+
 // Passes beside each other hide what ranks exchange that share experts.
 TEST_F(MechanismTest, HiddenExchangesSaveTime) {
   const Workload experts = LoadWorkload("mixtral-8x7b", AttentionBackend::kFlash);

@@ -125,7 +125,7 @@ TEST_F(CommandSimulateTest, TheTransportReplacesTheNetwork) {
             "--without: got \"friction\", want one of board-power, host-launches, "
             "compute-slowdown, alignment, attention-version, eager-traffic, composed-operators, "
             "gradient-sums, late-prefetch, tensor-gathers, broadcasts, shard-copies, "
-            "update-operations, autocast, exchange-overlap");
+            "update-operations, autocast, tensor-gradients, exchange-overlap");
 }
 
 TEST_F(CommandSimulateTest, WithoutAMechanismAStepIsShorter) {

@@ -20,6 +20,16 @@ std::vector<Duration> TaskDurations(const Schedule& schedule, const BoundCosts& 
   return durations;
 }
 
+// Returns whether the rank that sends a message computes nothing until it has arrived.
+bool Blocks(const Schedule& schedule, TaskId send) {
+  const auto lanes = schedule.lanes(send);
+  return std::any_of(lanes.begin(), lanes.end(), [&](Lane lane) {
+    return schedule.lane_infos()[Index(lane)].kind == LaneKind::kCompute;
+  });
+}
+
+bool IsSend(Phase phase) { return phase == Phase::kSendForward || phase == Phase::kSendBackward; }
+
 }  // namespace
 
 const char* Name(NetworkFidelity fidelity) {
@@ -35,8 +45,12 @@ std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& cos
     launches[task].total = times.host;
     any = any || times.host > Duration();
     const Phase phase = schedule.tag(task).phase;
-    if (phase == Phase::kSendForward || phase == Phase::kSendBackward) {
+    if (IsSend(phase)) {
       for (const TaskId next : schedule.successors(task)) launches[next].waits = true;
+      if (!Blocks(schedule, task)) continue;
+      for (const TaskId next : schedule.next_on_lanes(task)) {
+        if (next >= 0 && !IsSend(schedule.tag(next).phase)) launches[next].waits = true;
+      }
     } else if (phase == Phase::kGradNorm) {
       for (const TaskId next : schedule.next_on_lanes(task)) {
         if (next >= 0) launches[next].waits = true;

@@ -21,9 +21,10 @@
 
 namespace stagecraft {
 
-// Launches by task; empty if no op needs the host. The host waits for what comes from another stage
-// and for the gradient norm, as Megatron-LM's does (an assumption: batched sends synchronise, and
-// clipping reads the norm), and runs ahead of everything else.
+// Launches by task; empty if no op needs the host. The host waits for what comes from another
+// stage, for what its own rank sends if that holds its computation up, and for the gradient norm,
+// as Megatron-LM's does (batched messages synchronise, an assumption where they do not; clipping
+// reads the norm), and runs ahead of everything else.
 std::vector<Launch> BindLaunches(const Schedule& schedule, const BoundCosts& costs);
 
 // How messages share links. kModel: each takes the time of the cost model, stretched while its rank

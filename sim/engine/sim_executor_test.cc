@@ -56,6 +56,46 @@ TEST(SimExecutorTest, OpsSideBySideTakeAsLongAsTheLonger) {
   EXPECT_EQ(times.lead, 0_us);
 }
 
+// Rank 0 runs a forward, sends its output to rank 1, and runs another forward, as rank 1 does then.
+// The message occupies its sender's lane of computation if it blocks.
+std::vector<Launch> LaunchesBesideMessage(bool blocks) {
+  Schedule::Builder builder;
+  builder.AddRank({});
+  builder.AddRank({});
+  const Lane first = builder.AddLane({0, LaneKind::kCompute});
+  const Lane send = builder.AddLane({0, LaneKind::kSendNext});
+  const Lane second = builder.AddLane({1, LaneKind::kCompute});
+  const OpId op = builder.AddOp(Op::Elementwise(Bytes(1)));
+  const OpSequenceId ops = builder.AddOpSequence({&op, 1});
+  const auto add = [&](Phase phase, std::vector<Lane> lanes, std::vector<TaskId> after) {
+    Tag tag;
+    tag.phase = phase;
+    return builder.Add(lanes, after, ops, tag);
+  };
+  const TaskId pass = add(Phase::kForward, {first}, {});
+  const TaskId message =
+      add(Phase::kSendForward, blocks ? std::vector{send, first} : std::vector{send}, {pass});
+  add(Phase::kForward, {first}, {});
+  add(Phase::kForward, {second}, {message});
+  const Schedule schedule = builder.Build();
+  BoundCosts costs;
+  costs.device_of_rank = {0, 0};
+  costs.estimates = {{Costs(1_us, 1_us)}};
+  costs.op_sequences = {{TimesOf(schedule, ops, costs.estimates[0])}};
+  return BindLaunches(schedule, costs);
+}
+
+TEST(SimExecutorTest, AHostWaitsForWhatItsRankReceivesAndForWhatBlocksIt) {
+  for (const bool blocks : {false, true}) {
+    const std::vector<Launch> launches = LaunchesBesideMessage(blocks);
+    ASSERT_EQ(launches.size(), 4u);
+    EXPECT_FALSE(launches[0].waits);
+    EXPECT_FALSE(launches[1].waits);
+    EXPECT_EQ(launches[2].waits, blocks);
+    EXPECT_TRUE(launches[3].waits);
+  }
+}
+
 // Messages keep their interface busy all the time; other ops take the time that they state.
 class GivenTimes : public CostModel {
  public:

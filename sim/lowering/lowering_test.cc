@@ -55,6 +55,41 @@ TEST(LoweringTest, EveryMicroBatchPassesEveryStageOnce) {
   EXPECT_EQ(sends, 3 * 16);
 }
 
+// The calls of the host before the first op of each pass, summed over the passes.
+int CallsBeforePasses(const Schedule& schedule) {
+  int calls = 0;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    const Phase phase = schedule.tag(task).phase;
+    if (phase != Phase::kForward && phase != Phase::kBackward) continue;
+    const Op& first = schedule.op(schedule.ops(schedule.op_sequence(task)).front());
+    if (first.kind == OpKind::kNone) calls += first.kernels;
+  }
+  return calls;
+}
+
+// Each of four stages runs 16 forwards and 16 backwards, with ten calls before each. Gradients that
+// are reduced beside the last backward divide it into parts; the calls are made once.
+TEST(LoweringTest, AHostThatWaitsForMessagesMakesCallsBeforeEveryPass) {
+  const Workload workload = MakeWorkload();
+  for (const int replicas : {1, 2}) {
+    const Cluster cluster = MakeCluster(replicas, 4);
+    PlanDegrees degrees = Degrees(1, 4);
+    degrees.overlap_grad_reduce = true;
+    EXPECT_EQ(CallsBeforePasses(Lower(MakePlan(degrees, workload, cluster), workload, cluster)), 0);
+    degrees.overlap_p2p = false;
+    const Schedule schedule = Lower(MakePlan(degrees, workload, cluster), workload, cluster);
+    EXPECT_EQ(CallsBeforePasses(schedule), 4 * 2 * 16 * 10 / replicas);
+  }
+}
+
+TEST(LoweringTest, AHostWithoutMessagesMakesNoCallsBetweenPasses) {
+  const Workload workload = MakeWorkload();
+  const Cluster cluster = MakeCluster(1, 1);
+  PlanDegrees degrees = Degrees(1, 1);
+  degrees.overlap_p2p = false;
+  EXPECT_EQ(CallsBeforePasses(Lower(MakePlan(degrees, workload, cluster), workload, cluster)), 0);
+}
+
 struct Shape {
   int nodes, devices, tensor, pipeline, chunks, context, zero;
   bool overlap_gather;

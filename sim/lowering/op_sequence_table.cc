@@ -1,6 +1,7 @@
 #include "sim/lowering/op_sequence_table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace stagecraft {
 
@@ -93,6 +94,16 @@ std::vector<int> OpSequenceTable::ContentsOf(int shard, LayerRange range) const 
   return contents;
 }
 
+OpSequenceId OpSequenceTable::AddPass(Sequence pass, int calls) {
+  if (calls > 0 && !pass.ops.empty()) {
+    Op op;
+    op.kernels = calls;
+    pass.ops.insert(pass.ops.begin(), InternOp(op));
+    pass.flags.insert(pass.flags.begin(), 0);
+  }
+  return builder_.AddOpSequence(pass.ops, pass.flags);
+}
+
 OpSequenceTable::Sequence OpSequenceTable::WholePass(int shard, LayerRange range, Phase phase) {
   Sequence pass;
   for (int i = 0; i < range.count; ++i) {
@@ -104,9 +115,9 @@ OpSequenceTable::Sequence OpSequenceTable::WholePass(int shard, LayerRange range
 }
 
 OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase phase,
-                                             Beside beside) {
+                                             Beside beside, int calls) {
   const auto [entry, is_new] =
-      pass_op_sequences_.try_emplace({shard, phase, beside, ContentsOf(shard, range)}, -1);
+      pass_op_sequences_.try_emplace({shard, phase, beside, calls, ContentsOf(shard, range)}, -1);
   if (!is_new) return entry->second;
   Sequence pass = WholePass(shard, range, phase);
   const bool has_exchanges = beside == Beside::kExchanges || beside == Beside::kPassAndExchanges;
@@ -116,7 +127,7 @@ OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase 
     const bool is_exchange = (pass.flags[i] & kExpertGroup) != 0;
     if (is_collective_[pass.ops[i]] && !is_exchange) pass.flags[i] |= kOverlapsNext;
   }
-  entry->second = builder_.AddOpSequence(pass.ops, pass.flags);
+  entry->second = AddPass(std::move(pass), calls);
   return entry->second;
 }
 
@@ -132,7 +143,8 @@ OpSequenceId OpSequenceTable::ExchangeOpSequence(int shard, LayerRange range, Ph
 }
 
 OpSequenceId OpSequenceTable::SharedOpSequence(int shard, VocabularyPart part,
-                                               VocabularyPlacement placement, Phase phase) {
+                                               VocabularyPlacement placement, Phase phase,
+                                               int calls) {
   const auto [entry, is_new] = shared_op_sequences_.try_emplace({shard, part, phase}, -1);
   if (!is_new) return entry->second;
   const auto [layer, is_first] = shared_layers_.try_emplace({shard, part});
@@ -142,7 +154,7 @@ OpSequenceId OpSequenceTable::SharedOpSequence(int shard, VocabularyPart part,
   }
   Sequence pass;
   AppendPass(layer->second, phase, pass);
-  entry->second = builder_.AddOpSequence(pass.ops, pass.flags);
+  entry->second = AddPass(std::move(pass), calls);
   return entry->second;
 }
 

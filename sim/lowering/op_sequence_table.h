@@ -33,16 +33,17 @@ class OpSequenceTable {
   int InternShard(const ShardSpec& spec);
   const ShardSpec& shard(int number) const { return shards_[number]; }
   // Returns the op sequence of one pass through a range of layers; ranges of like layers share it.
-  // A backward goes from the last layer to the first.
+  // A backward goes from the last layer to the first. The host makes `calls` calls, each as long as
+  // the launch of a kernel, before it launches the first op of the pass.
   OpSequenceId PassOpSequence(int shard, LayerRange range, Phase phase,
-                              Beside beside = Beside::kNothing);
+                              Beside beside = Beside::kNothing, int calls = 0);
   // Returns the op sequence of the exchanges that Beside::kExchanges and kPassAndExchanges leave
   // out; -1 if there are none.
   OpSequenceId ExchangeOpSequence(int shard, LayerRange range, Phase phase);
-  // Returns the op sequence of one pass through a share of the vocabulary; all calls give the same
-  // placement.
+  // Returns the op sequence of one pass through a share of the vocabulary; all of a schedule's have
+  // the same placement, and as many calls.
   OpSequenceId SharedOpSequence(int shard, VocabularyPart part, VocabularyPlacement placement,
-                                Phase phase);
+                                Phase phase, int calls = 0);
   // Returns an op sequence of one op.
   OpSequenceId SingleOp(const Op& op);
   // Returns an op sequence of one op of the host, or one copy to or from it (kOnHost).
@@ -66,6 +67,8 @@ class OpSequenceTable {
   // Returns the ops of a pass that exchange rows between experts, or all others.
   static Sequence Filtered(const Sequence& pass, bool exchanges);
   void AppendRepeated(int shard, int layer, Sequence& pass);
+  // Adds a pass with the calls of the host before its first op; one without ops needs none.
+  OpSequenceId AddPass(Sequence pass, int calls);
   // Returns all ops of a pass through a range.
   Sequence WholePass(int shard, LayerRange range, Phase phase);
   // Returns what the layers of a range are and recompute; ranges with equal contents run the same
@@ -81,8 +84,8 @@ class OpSequenceTable {
   std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
   std::map<std::pair<int, VocabularyPart>, LayerSequences> shared_layers_;  // by shard
   std::map<std::tuple<int, VocabularyPart, Phase>, OpSequenceId> shared_op_sequences_;
-  // Keys are the shard, the phase, what runs beside the pass, and contents.
-  std::map<std::tuple<int, Phase, Beside, std::vector<int>>, OpSequenceId> pass_op_sequences_;
+  // Keys are the shard, the phase, what runs beside the pass, calls of the host, and contents.
+  std::map<std::tuple<int, Phase, Beside, int, std::vector<int>>, OpSequenceId> pass_op_sequences_;
   std::map<std::tuple<int, Phase, std::vector<int>>, OpSequenceId> exchange_op_sequences_;
   std::map<OpId, OpSequenceId> single_op_sequences_, host_op_sequences_;
   std::map<std::vector<OpId>, OpSequenceId> listed_op_sequences_;

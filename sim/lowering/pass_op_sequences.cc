@@ -7,14 +7,33 @@
 namespace stagecraft {
 namespace {
 
+// What a host calls between the end of a message for which it waits and the first kernel of the
+// next pass, in launches of kernels: it makes the tensor of the next message, posts the messages,
+// waits for each and for the device, hands the output to the pass, frees what was sent, and starts
+// autograd (Megatron-LM's p2p_communication.py and schedules.py, DeepSpeed's pipe/engine.py). The
+// number follows from the tables of the Zero Bubble paper, whose steps take about 1 ms for each
+// pass longer than its profiled passes and its shares of bubbles say (docs/cost-model.md).
+constexpr int kCallsBetweenPasses = 10;
+
+// A host that waits for no message makes these calls while the device computes.
+int CallsBetweenPasses(const Plan& plan) {
+  return plan.overlap_p2p || plan.stages.size() == 1 ? 0 : kCallsBetweenPasses;
+}
+
 // Returns the op sequences of the buckets, in the order in which a pass runs through them.
 std::vector<OpSequenceId> BucketOpSequences(LoweringContext& context, const LoweredWorker& worker,
                                             int chunk, Phase phase) {
-  std::vector<OpSequenceId> op_sequences;
+  std::vector<LayerRange> ranges;
   for (const Bucket& bucket : context.buckets.Of(worker.stage, chunk)) {
-    op_sequences.push_back(context.op_sequences.PassOpSequence(worker.shard, bucket.layers, phase));
+    ranges.push_back(bucket.layers);
   }
-  if (phase == Phase::kForward) std::reverse(op_sequences.begin(), op_sequences.end());
+  if (phase == Phase::kForward) std::reverse(ranges.begin(), ranges.end());
+  std::vector<OpSequenceId> op_sequences;
+  for (const LayerRange range : ranges) {
+    const int calls = op_sequences.empty() ? CallsBetweenPasses(context.plan) : 0;
+    op_sequences.push_back(
+        context.op_sequences.PassOpSequence(worker.shard, range, phase, Beside::kNothing, calls));
+  }
   return op_sequences;
 }
 
@@ -59,13 +78,15 @@ void PassOpSequences::AddWhole(LoweringContext& context, const LoweredWorker& wo
   const auto phase = static_cast<size_t>(pass.phase);
   ChunkOpSequences& op_sequences = chunks_[pass.chunk];
   const bool is_share = pass.chunk >= plan.chunk_count();
+  const int calls = CallsBetweenPasses(plan);
   if (is_share) {
     op_sequences.whole[phase] = {
         context.op_sequences.SharedOpSequence(worker.shard, PartOf(pass.chunk, plan.chunk_count()),
-                                              plan.schedule_options.vocabulary, pass.phase)};
+                                              plan.schedule_options.vocabulary, pass.phase, calls)};
   } else {
     op_sequences.whole[phase] = {context.op_sequences.PassOpSequence(
-        worker.shard, plan.stages[worker.stage].chunks[pass.chunk], pass.phase)};
+        worker.shard, plan.stages[worker.stage].chunks[pass.chunk], pass.phase, Beside::kNothing,
+        calls)};
   }
   if (!rules_.DividesSome(worker.stage, pass.phase)) return;
   op_sequences.divided[phase] = is_share

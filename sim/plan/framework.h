@@ -74,6 +74,10 @@ struct Framework {
   // If true, every expert of a rank multiplies in a GEMM of its own (Megatron-core's
   // SequentialMLP), instead of one grouped GEMM for all of them (--moe-grouped-gemm, DeepGEMM).
   bool multiplies_experts_apart = false;
+  // If true, the ranks of a tensor-parallel group wait in the backward for the reduction of an
+  // input's gradient, and for the rows that a weight gradient needs, as Megatron-LM did before it
+  // hid them behind GEMMs (Korthikanti et al., 2022, section 4.2.2).
+  bool exposes_tensor_gradients = false;
   friend bool operator==(const Framework&, const Framework&) = default;
 };
 

@@ -32,6 +32,7 @@ Framework FrameworkFromProto(const FrameworkProto& proto, const PlanPlace& place
   framework.sums_gradients = !proto.overwrites_gradients();
   framework.hides_exchanges = !proto.exposes_exchanges();
   framework.multiplies_experts_apart = proto.multiplies_experts_apart();
+  framework.exposes_tensor_gradients = proto.exposes_tensor_gradients();
   return framework;
 }
 
@@ -53,6 +54,7 @@ FrameworkProto FrameworkToProto(const Framework& framework) {
   proto.set_overwrites_gradients(!framework.sums_gradients);
   proto.set_exposes_exchanges(!framework.hides_exchanges);
   proto.set_multiplies_experts_apart(framework.multiplies_experts_apart);
+  proto.set_exposes_tensor_gradients(framework.exposes_tensor_gradients);
   return proto;
 }
 

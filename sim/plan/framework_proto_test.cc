@@ -19,6 +19,7 @@ TEST(FrameworkProtoTest, EveryFieldComesBack) {
   framework.updates_by_operations = true;
   framework.autocasts = true;
   framework.adds_gradients_apart = true;
+  framework.exposes_tensor_gradients = true;
   EXPECT_EQ(FrameworkFromProto(FrameworkToProto(framework), {"x"}), framework);
 }
 

@@ -213,7 +213,8 @@ class Emitter {
   // Input gradient, then weight gradient. The gathering of the input that the
   // weight gradient needs runs beside the input gradient, the reduction of the
   // input gradient beside the weight gradient (Korthikanti et al., 2022,
-  // section 4.2.2, and Megatron-LM's asynchronous reduction).
+  // section 4.2.2, and Megatron-LM's asynchronous reduction), unless the framework
+  // waits for both.
   void LinearBackward() {
     const int64_t rows = OwnRows();
     const bool is_column = o_.split == Split::kColumn;
@@ -223,9 +224,11 @@ class Emitter {
       GatherRows(o_.out_features, spec_.overlap_tensor ? kOverlapsNext : 0);
     }
     const auto [of_input, of_weights] = gradients_;
-    if (is_column && of_weights) GatherRows(o_.in_features, of_input ? kOverlapsNext : 0);
+    const bool waits = spec_.exposes_tensor_gradients && !spec_.overlap_tensor;
+    const uint8_t beside_next = waits ? 0 : kOverlapsNext;
+    if (is_column && of_weights) GatherRows(o_.in_features, of_input ? beside_next : 0);
     if (of_input) Product(rows, LocalIn(), LocalOut());
-    if (is_column && of_input) ReduceOutput(o_.in_features, of_weights ? kOverlapsNext : 0);
+    if (is_column && of_input) ReduceOutput(o_.in_features, of_weights ? beside_next : 0);
     WeightGradient(LocalOut(), LocalIn(), rows);
   }
 

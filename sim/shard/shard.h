@@ -40,6 +40,7 @@ struct ShardSpec {
   // much.
   int gradient_bytes = 0;
   bool adds_gradients_apart = false;
+  bool exposes_tensor_gradients = false;  // as in Framework
   // With zero 3, as in Framework; whether the backward has gathers of its own.
   ShardCopies shard_copies = ShardCopies::kNone;
   bool gathers_for_backward = false;

@@ -158,6 +158,7 @@ ShardSpec StageDivision(const Plan& plan, const Workload& workload, int stage) {
   spec.casts_weights = plan.framework.autocasts && spec.ElementBytes() < 4;
   spec.casts_activations = spec.casts_weights && !workload.lists_kernels;
   spec.adds_gradients_apart = plan.framework.adds_gradients_apart;
+  spec.exposes_tensor_gradients = plan.framework.exposes_tensor_gradients;
   spec.context_exchange = plan.context_exchange;
   spec.expert = s.expert_parallel;
   spec.expert_imbalance = plan.expert_imbalance;

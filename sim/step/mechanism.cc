@@ -51,6 +51,9 @@ constexpr Row kRows[] = {
      [](Plan& plan) { plan.framework.updates_by_operations = false; }},
     {Mechanism::kAutocast, "autocast", "weights, norms and residuals have 32 bits", nullptr,
      [](Plan& plan) { plan.framework.autocasts = false; }},
+    {Mechanism::kTensorGradients, "tensor-gradients",
+     "the backward waits for reductions among tensor-parallel ranks", nullptr,
+     [](Plan& plan) { plan.framework.exposes_tensor_gradients = false; }},
     {Mechanism::kExchangeOverlap, "exchange-overlap",
      "paired passes hide each other's exchanges between experts", nullptr,
      [](Plan& plan) {

@@ -30,7 +30,8 @@ enum class Mechanism {
   kShardCopies,        // copies beside sharded parameters: Framework::shard_copies
   kUpdateOperations,   // a kernel for each operation: Framework::updates_by_operations
   kAutocast,           // casts between 32 and 16 bits: Framework::autocasts
-  kExchangeOverlap,    // passes hide each other's exchanges of tokens: Framework::hides_exchanges
+  kTensorGradients,  // reductions that the backward waits for: Framework::exposes_tensor_gradients
+  kExchangeOverlap,  // passes hide each other's exchanges of tokens: Framework::hides_exchanges
 };
 std::span<const Mechanism> AllMechanisms();
 const char* Name(Mechanism mechanism);     // the word of --without: "board-power"

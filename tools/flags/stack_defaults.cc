@@ -73,6 +73,8 @@ void PlanFlags::TakeStepDefaults(const StackDefaults& stack, const Take& take) {
        stack.framework.adds_gradients_apart);
   take("scatters_messages", "--scatter-messages", framework.scatters_messages,
        stack.framework.scatters_messages);
+  take("exposes_tensor_gradients", "", framework.exposes_tensor_gradients,
+       stack.framework.exposes_tensor_gradients);
 }
 
 void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<StackValue>& used) {

@@ -148,6 +148,8 @@ TEST(StackDefaultsTest, AStackChangesOverTime) {
   const std::string flags = "--model megatron:8x1024x16 --stack megatron-2021 ";
   EXPECT_EQ(Report(flags)["plan"]["adds_gradients_apart"], false);
   EXPECT_EQ(Report(flags + "--software-date 2021-04")["plan"]["adds_gradients_apart"], true);
+  EXPECT_EQ(Report(flags)["plan"]["exposes_tensor_gradients"], false);
+  EXPECT_EQ(Report(flags + "--software-date 2021-04")["plan"]["exposes_tensor_gradients"], true);
 }
 
 TEST(StackDefaultsTest, WhatAFrameworkDoesIsAFlagToo) {

@@ -156,6 +156,7 @@ nlohmann::ordered_json PlanToJson(const Plan& plan, const Workload& workload) {
                {"autocasts", plan.framework.autocasts},
                {"adds_gradients_apart", plan.framework.adds_gradients_apart},
                {"scatter_messages", plan.framework.scatters_messages},
+               {"exposes_tensor_gradients", plan.framework.exposes_tensor_gradients},
                {"expert_imbalance", plan.expert_imbalance},
                {"expert_sends", Name(plan.expert_exchange.sends)},
                {"fp8_dispatch", plan.expert_exchange.dispatches_8_bits},

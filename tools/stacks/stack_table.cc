@@ -177,6 +177,7 @@ Framework FrameworkOf(const StackProto& proto) {
   framework.autocasts = proto.casts_weights();
   framework.adds_gradients_apart = proto.adds_gradients_apart();
   framework.scatters_messages = proto.scatters_messages();
+  framework.exposes_tensor_gradients = proto.exposes_tensor_gradients();
   return framework;
 }
 

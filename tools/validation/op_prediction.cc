@@ -120,6 +120,7 @@ PredictedPart PredictLayerTime(CompletedRow& completed, const CostModel& model) 
   ShardSpec spec = LayerShard(row, cluster);
   spec.elementwise_traffic = completed.framework.elementwise_traffic;
   spec.composes_operators = completed.framework.composes_operators;
+  spec.exposes_tensor_gradients = completed.framework.exposes_tensor_gradients;
   LayerSteps steps = ShardLayer(block, spec);
   if (RecomputesWhole(block, spec)) {
     steps.backward.insert(steps.backward.begin(), steps.forward.begin(), steps.forward.end());

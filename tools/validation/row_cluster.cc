@@ -189,6 +189,11 @@ NodeType FromWiring(const GpuGroup& gpus, const MeasuredRow& row,
   type.intra = {is_pcie ? LinkKind::kPcie : LinkKind::kNvlink,
                 is_pcie ? kPcieLatency : kNvlinkLatency, kind.intra};
   if (is_pcie && (gpus.blocks_peer_access || IsCloud(row))) type.intra = LinkThroughHost();
+  // A cloud's GPUs have as many lanes as in the node for which they stand.
+  if (is_pcie && IsCloud(row) && gpus.reference != nullptr &&
+      gpus.reference->type.wiring == Wiring::kPcie) {
+    type.intra.bandwidth = std::min(type.intra.bandwidth, gpus.reference->type.intra.bandwidth);
+  }
   type.fallback = {LinkKind::kPcie, kPcieLatency, kind.pcie};
   type.nvls = kind.nvls;
   type.domain_nodes = kind.domain_nodes;

@@ -109,7 +109,12 @@ TEST(RowClusterTest, GpusWithoutPeerAccessExchangeThroughHostMemory) {
     return BuildRowCluster(row, defaults).node(0).intra;
   };
   EXPECT_EQ(intra("rtx2080ti-11gb", ""), LinkThroughHost());  // its driver
-  EXPECT_EQ(intra("t4-16gb", "tcp"), LinkThroughHost());      // a cloud's virtual machine
+  EXPECT_EQ(intra("a10g-24gb", "tcp"), LinkThroughHost());    // a cloud's virtual machine
+  // AWS connects its T4s by half of the lanes.
+  Link half = LinkThroughHost();
+  half.bandwidth = 0.5 * half.bandwidth;
+  EXPECT_EQ(intra("t4-16gb", "tcp"), half);
+  EXPECT_EQ(intra("t4-16gb", "").bandwidth, LinkThroughHost().bandwidth);
   EXPECT_EQ(intra("t4-16gb", "").kind, LinkKind::kPcie);
   EXPECT_EQ(intra("t4-16gb", "ib").kind, LinkKind::kPcie);
 }
