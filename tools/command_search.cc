@@ -25,6 +25,7 @@
 #include "sim/plan/plan_proto.h"
 #include "sim/step/evaluation_errors.h"
 #include "tools/flags/cost_model_flag.h"
+#include "tools/flags/framework_choices.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/flags/search_flags.h"
 #include "tools/report/algorithm_comparison.h"
@@ -129,6 +130,9 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
     if (job.goes_beyond) GoBeyond(problem, *space, options, answer.runs);
   }
   progress.Clear();
+  if (job.framework != nullptr) {
+    for (PlanRun& one : answer.runs) DropOthers(*job.framework, job.workload, one.result.plans);
+  }
   const PlanRun& run = BestRun(answer.runs);
   if (job.wants_explanation && !run.result.plans.empty()) {
     const Stopwatch watch;

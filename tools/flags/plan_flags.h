@@ -46,6 +46,9 @@ class PlanFlags {
   // Returns what the flags ask for. Throws InputError that names the flag or file at fault.
   PlannedJob Build() const;
 
+  // The network, as --model names it.
+  const std::string& model() const { return model_; }
+
   // Whether --attention is given; a training stack's default does not count.
   bool ChoosesAttention() const;
   // Has the same effect as --attention unfused. Must be called after the flags were parsed.

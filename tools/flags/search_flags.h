@@ -12,6 +12,7 @@
 #include "sim/workload/workload.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/price_flag.h"
+#include "tools/frameworks/framework_table.h"
 #include "tools/verb/flags.h"
 
 namespace stagecraft {
@@ -33,6 +34,8 @@ struct SearchJob {
   bool wants_pareto = false;  // all plans that no other beats, not the best by `objective`
   bool wants_explanation = true;
   int shown = 5;                           // plans in the report
+  // What has to run the plans; null: anything. DropOthers() must be called on what is found.
+  const TrainingFramework* framework = nullptr;
   std::vector<double> prices = {};         // as in SearchProblem
   FrameworkMemory memory = {};             // of the training stack's software
   std::vector<std::string> files;          // that were read
@@ -63,6 +66,8 @@ class SearchFlags {
   void RegisterObjective(Flags& flags);
   void RegisterChoices(Flags& flags);
   void RegisterAlgorithm(Flags& flags);
+  // Restricts the choices to what --for names.
+  void TakeFramework(SearchJob& job) const;
   // Sets everything that says how to search.
   void BuildAlgorithm(SearchJob& job) const;
 
@@ -71,6 +76,7 @@ class SearchFlags {
   Choices choices_;
   bool fewer_devices_ = false;
   std::vector<std::string> schedules_, recomputes_;
+  std::string framework_;
   std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_, page_;
   int top_ = 5;
   bool compares_ = false;
