@@ -173,8 +173,8 @@ void ExportTraining(const TrainingExport::Format& format, const PlanFlags& plan_
                     const std::string& path, bool as_json, std::ostream& out) {
   TrainingExport::CheckPath(format, "-o", path);
   const PlannedJob job = plan_flags.Build();
-  const LaunchText launch = TrainingExport::Write(format, job.plan, job.workload, job.cluster,
-                                                  plan_flags.model(), path);
+  const LaunchText launch =
+      TrainingExport::Write(format, job.plan, job.workload, job.cluster, plan_flags.model(), path);
   WriteFileAtomically(path, launch.text);
   if (!as_json) {
     out << fmt::format("{}: {}\n", path, format.writes);

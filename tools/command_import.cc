@@ -214,11 +214,12 @@ void Register(Flags& flags, ImportFlags& values) {
        "The file to read; one or more with nccl-tests and huggingface, none with local-gpu and "
        "local-host."});
   flags.In(FlagTopic::kOutput)
-      .Add("-o,--output", values.out,
-           {"<file>",
-            "The file to write, whole or not at all: a .textproto, .json or .yaml that --cluster "
-            "takes; with nccl-tests a .csv that evaluate --network takes; with a training framework "
-            "a plan for --plan, beside which the network is written."});
+      .Add(
+          "-o,--output", values.out,
+          {"<file>",
+           "The file to write, whole or not at all: a .textproto, .json or .yaml that --cluster "
+           "takes; with nccl-tests a .csv that evaluate --network takes; with a training framework "
+           "a plan for --plan, beside which the network is written."});
   flags.AddReporting(values.json, values.quiet);
   RegisterCluster(flags, values);
   values.training.Register(flags);
@@ -271,10 +272,11 @@ void WriteCluster(const ImportFlags& flags, std::ostream& out) {
 }  // namespace
 
 int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  Flags described("import",
-                  "Makes a cluster file from what another tool printed or for this machine, a table "
-                  "of collectives from nccl-tests logs, or a plan from the files of a training "
-                  "framework.");
+  Flags described(
+      "import",
+      "Makes a cluster file from what another tool printed or for this machine, a table "
+      "of collectives from nccl-tests logs, or a plan from the files of a training "
+      "framework.");
   ImportFlags flags;
   Register(described, flags);
   if (described.Parse(args, out)) return kExitOk;

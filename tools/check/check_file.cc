@@ -47,6 +47,8 @@ constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "Slurm topology",
                                        "Slurm GPUs",
                                        "Kubernetes nodes",
+                                       "launch script",
+                                       "torchtitan job",
                                        "Perfetto trace",
                                        "Chrome trace",
                                        "HTML report"};

@@ -74,9 +74,9 @@ class Restriction {
     if (!Contains(framework_.context_exchanges, given_.context_exchange)) {
       Restrict("--cp", choices_.context, one, name);
       if (!framework_.context_exchanges.empty()) {
-        notes_.push_back(fmt::format(
-            "no context parallelism: {} has none by {}, but by {}", framework_.title,
-            Name(given_.context_exchange), Name(framework_.context_exchanges[0])));
+        notes_.push_back(fmt::format("no context parallelism: {} has none by {}, but by {}",
+                                     framework_.title, Name(given_.context_exchange),
+                                     Name(framework_.context_exchanges[0])));
       }
     }
     if (given_.sequence_parallel < 0 && !framework_.with_sequence_parallel) {
@@ -100,21 +100,20 @@ class Restriction {
 
   void RestrictZeros() {
     const bool has_pipelines = framework_.pipelines && choices_.pipeline != std::vector<int>{1};
-    const std::vector<int>& allowed =
-        has_pipelines ? framework_.pipeline_zeros : framework_.zeros;
+    const std::vector<int>& allowed = has_pipelines ? framework_.pipeline_zeros : framework_.zeros;
     const bool was_open = choices_.zeros.empty();
     for (const int zero : choices_.zeros) {
       if (Contains(allowed, zero)) continue;
-      throw InputError(fmt::format("--zero: got {}, which {} does not have{}, want another or no "
-                                   "--for",
-                                   zero, framework_.title,
-                                   has_pipelines ? " in pipelines (--pp 1 leaves them out)" : ""));
+      throw InputError(fmt::format(
+          "--zero: got {}, which {} does not have{}, want another or no "
+          "--for",
+          zero, framework_.title, has_pipelines ? " in pipelines (--pp 1 leaves them out)" : ""));
     }
     if (was_open) choices_.zeros = allowed;
     if (was_open && has_pipelines && framework_.zeros != framework_.pipeline_zeros) {
-      notes_.push_back(fmt::format(
-          "{} has other ZeRO stages without pipelines, which are tried with --pp 1",
-          framework_.title));
+      notes_.push_back(
+          fmt::format("{} has other ZeRO stages without pipelines, which are tried with --pp 1",
+                      framework_.title));
     }
   }
 
@@ -144,9 +143,10 @@ void DropOthers(const TrainingFramework& framework, const Workload& workload,
     }
   }
   if (kept.empty() && !plans.empty()) {
-    throw InputError(fmt::format("--for: of the best {} plans {} can run none ({}), want fewer "
-                                 "choices, such as --tp or --pp",
-                                 plans.size(), framework.id, obstacle));
+    throw InputError(
+        fmt::format("--for: of the best {} plans {} can run none ({}), want fewer "
+                    "choices, such as --tp or --pp",
+                    plans.size(), framework.id, obstacle));
   }
   plans = std::move(kept);
 }

@@ -112,6 +112,8 @@ class PlanFlags {
   // Returns the plan that --plan or another file gives, if any. Throws InputError for flags that it
   // replaces.
   std::optional<FilePart<PlanProto>> PlanFromFile() const;
+  // Whether the network has as many rows of a vocabulary as padding would give it for that plan.
+  bool IsVocabularyPadded(int multiple) const;
 
   std::string model_, frozen_, layer_state_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices

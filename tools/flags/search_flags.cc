@@ -291,8 +291,8 @@ void SearchFlags::TakeFramework(SearchJob& job) const {
   const FrameworkTable& table = FrameworkTable::Embedded();
   job.framework = table.Find(framework_);
   if (job.framework == nullptr) {
-    throw InputError(fmt::format("--for: got \"{}\"; {}", framework_,
-                                 NearestNames(framework_, table.Names())));
+    throw InputError(
+        fmt::format("--for: got \"{}\"; {}", framework_, NearestNames(framework_, table.Names())));
   }
   for (std::string& note : RestrictChoices(*job.framework, job.given, job.choices)) {
     job.warnings.push_back(std::move(note));

@@ -33,7 +33,7 @@ struct SearchJob {
   PlanSearchOptions options;
   bool wants_pareto = false;  // all plans that no other beats, not the best by `objective`
   bool wants_explanation = true;
-  int shown = 5;                           // plans in the report
+  int shown = 5;  // plans in the report
   // What has to run the plans; null: anything. DropOthers() must be called on what is found.
   const TrainingFramework* framework = nullptr;
   std::vector<double> prices = {};         // as in SearchProblem

@@ -17,18 +17,40 @@
 namespace stagecraft {
 namespace {
 
-constexpr const char* kRates[] = {"optimizer.params.*", "scheduler.*", "gradient_clipping",
-                                  "prescale_gradients", "gradient_predivide_factor",
-                                  "fp16.loss_scale", "fp16.initial_scale_power",
-                                  "fp16.loss_scale_window", "fp16.hysteresis", "fp16.min_loss_scale",
-                                  "fp16.consecutive_hysteresis", "zero_allow_untested_optimizer",
-                                  "zero_force_ds_cpu_optimizer", "seed", "curriculum_learning.*",
-                                  "data_efficiency.*", "pipeline.seed_layers"};
-constexpr const char* kOutput[] = {"steps_per_print", "wall_clock_breakdown", "dump_state",
-                                   "flops_profiler.*", "tensorboard.*", "wandb.*", "csv_monitor.*",
-                                   "comms_logger.*", "checkpoint.*", "memory_breakdown", "monitor.*",
-                                   "load_universal_checkpoint", "elasticity.*", "autotuning.*",
-                                   "nebula.*", "data_types.*", "comet.*",
+constexpr const char* kRates[] = {"optimizer.params.*",
+                                  "scheduler.*",
+                                  "gradient_clipping",
+                                  "prescale_gradients",
+                                  "gradient_predivide_factor",
+                                  "fp16.loss_scale",
+                                  "fp16.initial_scale_power",
+                                  "fp16.loss_scale_window",
+                                  "fp16.hysteresis",
+                                  "fp16.min_loss_scale",
+                                  "fp16.consecutive_hysteresis",
+                                  "zero_allow_untested_optimizer",
+                                  "zero_force_ds_cpu_optimizer",
+                                  "seed",
+                                  "curriculum_learning.*",
+                                  "data_efficiency.*",
+                                  "pipeline.seed_layers"};
+constexpr const char* kOutput[] = {"steps_per_print",
+                                   "wall_clock_breakdown",
+                                   "dump_state",
+                                   "flops_profiler.*",
+                                   "tensorboard.*",
+                                   "wandb.*",
+                                   "csv_monitor.*",
+                                   "comms_logger.*",
+                                   "checkpoint.*",
+                                   "memory_breakdown",
+                                   "monitor.*",
+                                   "load_universal_checkpoint",
+                                   "elasticity.*",
+                                   "autotuning.*",
+                                   "nebula.*",
+                                   "data_types.*",
+                                   "comet.*",
                                    "zero_optimization.stage3_gather_16bit_weights_on_model_save",
                                    "zero_optimization.elastic_checkpoint",
                                    "zero_optimization.load_from_fp32_weights",
@@ -148,8 +170,9 @@ class DeepspeedReader {
     if (replicas == 0 && all && micro && steps) InferReplicas(*all, *micro, *steps);
     const int64_t known = degrees_.has_dp() ? degrees_.dp() : 0;
     if (!all && !micro) {
-      throw InputError(file_ + ": got neither train_batch_size nor "
-                               "train_micro_batch_size_per_gpu, want one of them");
+      throw InputError(file_ +
+                       ": got neither train_batch_size nor "
+                       "train_micro_batch_size_per_gpu, want one of them");
     }
     if (known == 0 && (!all || !micro)) {
       throw InputError(file_ + ": does not say how many processes there are, want --cluster");
@@ -164,9 +187,9 @@ class DeepspeedReader {
     }
     if (!all) all = *micro * steps.value_or(1) * known;
     if (known > 0 && (*all % (*micro * known) != 0 || (steps && *all != *micro * *steps * known))) {
-      throw InputError(fmt::format(
-          "{}: {} {} is not {} {} x dp {}{}", file_, kAll, *all, kMicro, *micro, known,
-          steps ? fmt::format(" x {} {}", kSteps, *steps) : " x a whole number"));
+      throw InputError(
+          fmt::format("{}: {} {} is not {} {} x dp {}{}", file_, kAll, *all, kMicro, *micro, known,
+                      steps ? fmt::format(" x {} {}", kSteps, *steps) : " x a whole number"));
     }
     plan_.set_micro_batch(*micro);
     plan_.set_global_batch(wishes_.global_batch > 0 ? wishes_.global_batch : *all);
@@ -181,9 +204,10 @@ class DeepspeedReader {
 
   void InferReplicas(int64_t all, int64_t micro, int64_t steps) {
     if (all % micro != 0 || all / micro % steps != 0 || all / micro / steps > kMostOfADegree) {
-      throw InputError(fmt::format("{}: train_batch_size {} is not micro-batch {} x {} steps x a "
-                                   "whole number of replicas",
-                                   file_, all, micro, steps));
+      throw InputError(
+          fmt::format("{}: train_batch_size {} is not micro-batch {} x {} steps x a "
+                      "whole number of replicas",
+                      file_, all, micro, steps));
     }
     degrees_.set_dp(static_cast<int32_t>(all / micro / steps));
   }
@@ -227,8 +251,7 @@ class DeepspeedReader {
     if (degrees_.pp() > 1 && stage > 1) {
       reader_.Refuse(kStage, fmt::format("0 or 1 with {} pipeline stages", degrees_.pp()));
     }
-    const int64_t ranks = DataRanks(plan_);
-    plan_.set_zero(ranks == 1 ? 0 : stage);
+    plan_.set_zero(stage);
     constexpr const char* kOverlap = "zero_optimization.overlap_comm";
     const auto overlaps = IsGiven(kOverlap) ? reader_.Truth(kOverlap) : std::nullopt;
     // zero/config.py: on by default with stage 3 alone.
@@ -296,15 +319,16 @@ class DeepspeedReader {
         degrees_.add_recompute_num_layers(static_cast<int32_t>(*interval));
       }
     } else if (wishes_.recompute.empty() && !interval) {
-      training_.notes.push_back("nothing is recomputed, as the file does not say: --recompute does");
+      training_.notes.push_back(
+          "nothing is recomputed, as the file does not say: --recompute does");
     }
   }
 
   void ReadRest() {
     constexpr const char* kType = "optimizer.type";
     const std::string type = reader_.Text(kType).value_or("AdamW");
-    const bool is_adam = type == "Adam" || type == "AdamW" || type == "FusedAdam" ||
-                         type == "DeepSpeedCPUAdam";
+    const bool is_adam =
+        type == "Adam" || type == "AdamW" || type == "FusedAdam" || type == "DeepSpeedCPUAdam";
     plan_.set_optimizer(type == "SGD" ? PlanProto::SGD : PlanProto::ADAM);
     reader_.Became(kType, type == "SGD" ? "optimizer sgd" : "optimizer adam");
     if (!is_adam && type != "SGD") {
@@ -312,8 +336,8 @@ class DeepspeedReader {
     }
     plan_.set_sequence_parallel(false);
     plan_.set_overlap_tensor(false);
-    const bool is_compiled = IsOn("compile.enabled", "compiled") || IsOn("compile.deepcompile",
-                                                                         "compiled");
+    const bool is_compiled =
+        IsOn("compile.enabled", "compiled") || IsOn("compile.deepcompile", "compiled");
     if (is_compiled) plan_.mutable_framework()->set_elementwise_traffic(1);
     // Attention is that of the model's code, which is fused nowadays.
     plan_.set_attention_kernel(OpProto::USUAL);

@@ -12,8 +12,9 @@ namespace stagecraft {
 ImportedTraining ImportDeepspeed(const std::string& text, const std::string& file,
                                  const TrainingWishes& wishes);
 
-// Reads options that may come from a part of another file, under their names in the JSON. The plan's
-// precision, micro-batch and global batch may be set already; `training` has the number of processes.
+// Reads options that may come from a part of another file, under their names in the JSON. The
+// plan's precision, micro-batch and global batch may be set already; `training` has the number of
+// processes.
 void ReadDeepspeedOptions(OptionReader& reader, const std::string& file,
                           const TrainingWishes& wishes, ImportedTraining& training);
 

@@ -34,7 +34,7 @@ void TakeDataParallelism(const std::string& file, const TrainingWishes& wishes,
                                    started, wishes.cluster->name(), devices));
     }
   }
-  const int64_t world = started > 0 ? started
+  const int64_t world = started > 0                 ? started
                         : wishes.cluster != nullptr ? wishes.cluster->device_count()
                                                     : 0;
   if (world == 0) return;
@@ -54,8 +54,7 @@ int64_t DataRanks(const PlanProto& plan) {
   return degrees.has_dp() ? static_cast<int64_t>(degrees.dp()) * degrees.cp() : 0;
 }
 
-void TakeOptimizerOffload(const std::string& place, const TrainingWishes& wishes,
-                          PlanProto& plan) {
+void TakeOptimizerOffload(const std::string& place, const TrainingWishes& wishes, PlanProto& plan) {
   if (!(wishes.host_memory_gib > 0)) {
     throw InputError(place +
                      ": keeps states in host memory, whose size is not said, want "

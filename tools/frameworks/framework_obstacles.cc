@@ -49,7 +49,8 @@ class ObstacleFinder {
   bool has_pipeline() const { return regular_.stages > 1; }
 
   void CheckPipeline() {
-    AddIf(has_pipeline() && !framework_.pipelines, fmt::format("pipelines (pp {})", regular_.stages));
+    AddIf(has_pipeline() && !framework_.pipelines,
+          fmt::format("pipelines (pp {})", regular_.stages));
     AddIf(!Contains(framework_.schedules, plan_.schedule),
           fmt::format("schedule {}", Name(plan_.schedule)));
     AddIf(!has_pipeline() && regular_.chunks > 1, "chunks without a pipeline");
@@ -94,8 +95,7 @@ class ObstacleFinder {
 
   void CheckSharding() {
     const std::vector<int>& zeros = has_pipeline() ? framework_.pipeline_zeros : framework_.zeros;
-    const bool is_shared = regular_.data * regular_.context > 1;
-    AddIf(is_shared && !Contains(zeros, plan_.zero),
+    AddIf(!Contains(zeros, plan_.zero),
           fmt::format("ZeRO {}{}", plan_.zero,
                       has_pipeline() ? fmt::format(" with pp {}", regular_.stages) : ""));
     AddIf(plan_.zero_group > 0 && !framework_.zero_groups,
@@ -108,11 +108,15 @@ class ObstacleFinder {
 
   void CheckRecomputation() {
     const bool has_ranges = regular_.recomputed_blocks > 0;
+    // Fused attention keeps no scores, so that there is nothing to select.
+    const bool is_idle = regular_.recompute == Recompute::kSelective &&
+                         workload_.attention == AttentionBackend::kFlash;
     AddIf(has_ranges && !framework_.recomputes_some_blocks,
           "recomputation of some blocks, or of several at once");
-    AddIf(has_ranges && framework_.recomputes_some_blocks && regular_.recompute != Recompute::kNone,
+    AddIf(has_ranges && framework_.recomputes_some_blocks &&
+              regular_.recompute != Recompute::kNone && !is_idle,
           fmt::format("recomputation {} beside that of whole blocks", Name(regular_.recompute)));
-    AddIf(!has_ranges && !Contains(framework_.recomputes, regular_.recompute),
+    AddIf(!has_ranges && !is_idle && !Contains(framework_.recomputes, regular_.recompute),
           fmt::format("recomputation {}", Name(regular_.recompute)));
     const RecomputedParts& parts = plan_.recomputed_parts;
     const RecomputedParts& known = framework_.recompute_parts;

@@ -79,10 +79,10 @@ TrainingFramework FromProto(const TrainingFrameworkProto& proto, const std::stri
   }
   framework.zeros = Zeros(proto.zeros(), place + ".zeros");
   framework.pipeline_zeros = Zeros(proto.pipeline_zeros(), place + ".pipeline_zeros");
-  framework.recomputes = ValuesOf(proto.recomputes(),
-                                  {Recompute::kNone, Recompute::kSelective, Recompute::kFull,
-                                   Recompute::kOperators},
-                                  place + ".recomputes");
+  framework.recomputes =
+      ValuesOf(proto.recomputes(),
+               {Recompute::kNone, Recompute::kSelective, Recompute::kFull, Recompute::kOperators},
+               place + ".recomputes");
   framework.recomputes_some_blocks = proto.recomputes_some_blocks();
   for (const std::string& word : proto.recompute_parts()) {
     const auto parts = FindRecomputedParts(word);
@@ -99,22 +99,21 @@ TrainingFramework FromProto(const TrainingFrameworkProto& proto, const std::stri
                {ContextExchange::kRing, ContextExchange::kGather, ContextExchange::kUlysses},
                place + ".context_exchanges");
   framework.expert_parallel = proto.expert_parallel();
-  framework.precisions = ValuesOf(
-      proto.precisions(),
-      {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8, DType::kNvfp4},
-      place + ".precisions");
-  framework.fp8_recipes =
-      ValuesOf(proto.fp8_recipes(),
-               {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx, Fp8Recipe::kRowwise,
-                Fp8Recipe::kBlock},
-               place + ".fp8_recipes");
-  framework.optimizers =
-      ValuesOf(proto.optimizers(),
-               {Optimizer::kAdam, Optimizer::kSgd, Optimizer::kAdam8Bit, Optimizer::kPlainSgd,
-                Optimizer::kAdam16Bit},
-               place + ".optimizers");
+  framework.precisions =
+      ValuesOf(proto.precisions(),
+               {DType::kBf16, DType::kFp16, DType::kFp32, DType::kTf32, DType::kFp8, DType::kNvfp4},
+               place + ".precisions");
+  framework.fp8_recipes = ValuesOf(proto.fp8_recipes(),
+                                   {Fp8Recipe::kDelayed, Fp8Recipe::kCurrent, Fp8Recipe::kMx,
+                                    Fp8Recipe::kRowwise, Fp8Recipe::kBlock},
+                                   place + ".fp8_recipes");
+  framework.optimizers = ValuesOf(proto.optimizers(),
+                                  {Optimizer::kAdam, Optimizer::kSgd, Optimizer::kAdam8Bit,
+                                   Optimizer::kPlainSgd, Optimizer::kAdam16Bit},
+                                  place + ".optimizers");
   for (const std::string& order : proto.rank_orders()) {
-    if (!ParseRankOrder(order)) throw InputError(place + ".rank_orders: " + RankOrderProblem(order));
+    if (!ParseRankOrder(order))
+      throw InputError(place + ".rank_orders: " + RankOrderProblem(order));
     framework.rank_orders.push_back(order);
   }
   framework.without_sequence_parallel = proto.without_sequence_parallel();

@@ -37,7 +37,8 @@ class FrameworkTable {
  public:
   // The data/training_frameworks.textproto that is embedded in the binary, read at the first call.
   static const FrameworkTable& Embedded();
-  // Reads a TrainingFrameworkTableProto in text format. Throws an InputError that begins with `name`.
+  // Reads a TrainingFrameworkTableProto in text format. Throws an InputError that begins with
+  // `name`.
   static FrameworkTable Parse(const std::string& text, const std::string& name);
 
   std::vector<std::string> Names() const;

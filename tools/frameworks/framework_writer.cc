@@ -23,7 +23,7 @@ std::string Word(const nlohmann::json& value) {
 void RefuseObstacles(const TrainingFramework& framework, const Plan& plan,
                      const Workload& workload) {
   const std::vector<std::string> obstacles = FindObstacles(framework, plan, workload);
-  if (!obstacles.empty()) throw InputError("export: " + obstacles[0] + ", want a plan without it");
+  if (!obstacles.empty()) throw InputError(obstacles[0] + ", want a plan without it");
 }
 
 std::string LaunchScript(const std::string& program, const OptionList& options,

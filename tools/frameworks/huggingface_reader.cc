@@ -19,31 +19,90 @@
 namespace stagecraft {
 namespace {
 
-constexpr const char* kRates[] = {
-    "learning_rate", "weight_decay", "adam_*", "max_grad_norm", "num_train_epochs", "max_steps",
-    "lr_scheduler_*", "warmup_*", "seed", "data_seed", "label_smoothing_factor", "optim_args",
-    "neftune_noise_alpha", "full_determinism", "packing", "completion_only_loss", "loss_type",
-    "fp16_opt_level", "half_precision_backend", "average_tokens_across_devices"};
-constexpr const char* kData[] = {"dataloader_*", "dataset_*", "group_by_length", "remove_unused_*",
-                                 "length_column_name", "label_names", "past_index",
-                                 "ignore_data_skip", "dataset", "train_file", "accelerator_config.*"};
-constexpr const char* kOutput[] = {
-    "output_dir", "overwrite_output_dir", "logging_*", "save_*", "report_to", "run_name", "push_to_*",
-    "hub_*", "eval_*", "evaluation_strategy", "do_train", "do_eval", "do_predict",
-    "prediction_loss_only", "per_device_eval_batch_size", "load_best_*", "metric_for_*",
-    "greater_is_better", "resume_from_checkpoint", "log_level*", "log_on_each_node",
-    "logging_nan_inf_filter", "disable_tqdm", "include_*", "batch_eval_metrics", "debug",
-    "skip_memory_metrics", "restore_callback_states_from_checkpoint", "jit_mode_eval", "trust_*",
-    "fsdp_config.fsdp_state_dict_type", "fsdp_config.state_dict_type"};
-constexpr const char* kProcesses[] = {
-    "local_rank", "ddp_backend", "ddp_timeout", "ddp_find_unused_parameters",
-    "ddp_broadcast_buffers", "machine_rank", "main_process_ip", "main_process_port",
-    "main_training_function", "rdzv_backend", "same_network", "tpu_*", "use_cpu", "no_cuda",
-    "compute_environment", "debug", "downcast_bf16", "enable_cpu_affinity", "gpu_ids",
-    "deepspeed_config.deepspeed_multinode_launcher", "deepspeed_config.zero3_init_flag",
-    "deepspeed_config.zero3_save_16bit_model", "fsdp_config.fsdp_sync_module_states",
-    "fsdp_config.sync_module_states", "fsdp_config.fsdp_cpu_ram_efficient_loading",
-    "fsdp_config.cpu_ram_efficient_loading", "mp_parameters", "use_mps_device"};
+constexpr const char* kRates[] = {"learning_rate",
+                                  "weight_decay",
+                                  "adam_*",
+                                  "max_grad_norm",
+                                  "num_train_epochs",
+                                  "max_steps",
+                                  "lr_scheduler_*",
+                                  "warmup_*",
+                                  "seed",
+                                  "data_seed",
+                                  "label_smoothing_factor",
+                                  "optim_args",
+                                  "neftune_noise_alpha",
+                                  "full_determinism",
+                                  "packing",
+                                  "completion_only_loss",
+                                  "loss_type",
+                                  "fp16_opt_level",
+                                  "half_precision_backend",
+                                  "average_tokens_across_devices"};
+constexpr const char* kData[] = {"dataloader_*",    "dataset_*",           "group_by_length",
+                                 "remove_unused_*", "length_column_name",  "label_names",
+                                 "past_index",      "ignore_data_skip",    "dataset",
+                                 "train_file",      "accelerator_config.*"};
+constexpr const char* kOutput[] = {"output_dir",
+                                   "overwrite_output_dir",
+                                   "logging_*",
+                                   "save_*",
+                                   "report_to",
+                                   "run_name",
+                                   "push_to_*",
+                                   "hub_*",
+                                   "eval_*",
+                                   "evaluation_strategy",
+                                   "do_train",
+                                   "do_eval",
+                                   "do_predict",
+                                   "prediction_loss_only",
+                                   "per_device_eval_batch_size",
+                                   "load_best_*",
+                                   "metric_for_*",
+                                   "greater_is_better",
+                                   "resume_from_checkpoint",
+                                   "log_level*",
+                                   "log_on_each_node",
+                                   "logging_nan_inf_filter",
+                                   "disable_tqdm",
+                                   "include_*",
+                                   "batch_eval_metrics",
+                                   "debug",
+                                   "skip_memory_metrics",
+                                   "restore_callback_states_from_checkpoint",
+                                   "jit_mode_eval",
+                                   "trust_*",
+                                   "fsdp_config.fsdp_state_dict_type",
+                                   "fsdp_config.state_dict_type"};
+constexpr const char* kProcesses[] = {"local_rank",
+                                      "ddp_backend",
+                                      "ddp_timeout",
+                                      "ddp_find_unused_parameters",
+                                      "ddp_broadcast_buffers",
+                                      "machine_rank",
+                                      "main_process_ip",
+                                      "main_process_port",
+                                      "main_training_function",
+                                      "rdzv_backend",
+                                      "same_network",
+                                      "tpu_*",
+                                      "use_cpu",
+                                      "no_cuda",
+                                      "compute_environment",
+                                      "debug",
+                                      "downcast_bf16",
+                                      "enable_cpu_affinity",
+                                      "gpu_ids",
+                                      "deepspeed_config.deepspeed_multinode_launcher",
+                                      "deepspeed_config.zero3_init_flag",
+                                      "deepspeed_config.zero3_save_16bit_model",
+                                      "fsdp_config.fsdp_sync_module_states",
+                                      "fsdp_config.sync_module_states",
+                                      "fsdp_config.fsdp_cpu_ram_efficient_loading",
+                                      "fsdp_config.cpu_ram_efficient_loading",
+                                      "mp_parameters",
+                                      "use_mps_device"};
 constexpr IrrelevantOptions kIrrelevant[] = {
     {"it sets rates, losses or initial values", kRates},
     {"it says where the data come from", kData},
@@ -78,8 +137,8 @@ class HuggingFaceReader {
       ReadSharding();
       FinishBatch();
       TakeStackHabits(is_sharded_ ? "fsdp" : "ddp", wishes_, training_);
-      plan_.mutable_framework()->set_backward_prefetch(
-          is_late_ ? FrameworkProto::AFTER : FrameworkProto::BEFORE);
+      plan_.mutable_framework()->set_backward_prefetch(is_late_ ? FrameworkProto::AFTER
+                                                                : FrameworkProto::BEFORE);
     }
     if (is_compiled_) plan_.mutable_framework()->set_elementwise_traffic(1);
   }
@@ -116,9 +175,10 @@ class HuggingFaceReader {
     plan_.set_context_exchange(PlanProto::GATHER);
     plan_.set_sequence_parallel(false);
     reader_.Became("distributed_type", "sharding");
-    for (const char* name : {"megatron_lm_config.megatron_lm_pp_degree",
-                             "megatron_lm_config.megatron_lm_tp_degree"}) {
-      if (reader_.Has(name)) reader_.Refuse(name, "a Megatron-LM script, which import megatron reads");
+    for (const char* name :
+         {"megatron_lm_config.megatron_lm_pp_degree", "megatron_lm_config.megatron_lm_tp_degree"}) {
+      if (reader_.Has(name))
+        reader_.Refuse(name, "a Megatron-LM script, which import megatron reads");
     }
   }
 
@@ -142,8 +202,10 @@ class HuggingFaceReader {
     }
     plan_.set_sequence(sequence);
     for (const char* key : {"auto_find_batch_size", "split_batches"}) {
-      if (reader_.IsOn(key)) reader_.IsNotSimulated(key, "the batch is the one that is given");
-      else reader_.Became(key, "off");
+      if (reader_.IsOn(key))
+        reader_.IsNotSimulated(key, "the batch is the one that is given");
+      else
+        reader_.Became(key, "off");
     }
   }
 
@@ -163,11 +225,11 @@ class HuggingFaceReader {
     if (reader_.IsOn("bf16") && reader_.IsOn("fp16")) {
       throw InputError(file_ + ": got bf16 and fp16, want one of them");
     }
-    plan_.set_precision(mixed == "fp8"        ? PlanProto::FP8
-                        : is_bf16             ? PlanProto::BF16
-                        : is_fp16             ? PlanProto::FP16
+    plan_.set_precision(mixed == "fp8"         ? PlanProto::FP8
+                        : is_bf16              ? PlanProto::BF16
+                        : is_fp16              ? PlanProto::FP16
                         : reader_.IsOn("tf32") ? PlanProto::TF32
-                                              : PlanProto::FP32);
+                                               : PlanProto::FP32);
     for (const char* name : {"bf16", "fp16", "tf32", "mixed_precision"}) {
       reader_.Became(name, "precision");
     }
@@ -185,7 +247,7 @@ class HuggingFaceReader {
     reader_.IsIrrelevant("gradient_checkpointing_kwargs.use_reentrant",
                          "both ways compute the same again");
     const bool is_full = wishes_.recompute.empty() ? is_on : wishes_.recompute == "full";
-    degrees_.set_recompute(is_full                             ? PlanProto::FULL
+    degrees_.set_recompute(is_full                            ? PlanProto::FULL
                            : wishes_.recompute == "selective" ? PlanProto::SELECTIVE
                                                               : PlanProto::NONE);
   }
@@ -194,13 +256,12 @@ class HuggingFaceReader {
   void ReadSharding() {
     const std::string words = reader_.Text("fsdp").value_or("");
     const std::string kind = reader_.Text("distributed_type").value_or("");
-    std::string strategy =
-        reader_.Text("fsdp_config.fsdp_sharding_strategy").value_or(kind == "FSDP" ? "FULL_SHARD"
-                                                                                    : "");
+    std::string strategy = reader_.Text("fsdp_config.fsdp_sharding_strategy")
+                               .value_or(kind == "FSDP" ? "FULL_SHARD" : "");
     const bool is_second = reader_.Text("fsdp_config.fsdp_version").value_or("1") == "2" ||
                            reader_.Text("fsdp_config.version").value_or("1") == "2";
-    for (const char* word : {"full_shard", "shard_grad_op", "hybrid_shard_zero2", "hybrid_shard",
-                             "no_shard"}) {
+    for (const char* word :
+         {"full_shard", "shard_grad_op", "hybrid_shard_zero2", "hybrid_shard", "no_shard"}) {
       if (strategy.empty() && words.find(word) != words.npos) strategy = word;
     }
     for (char& c : strategy) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -209,9 +270,8 @@ class HuggingFaceReader {
     if (strategy.size() == 1 && strategy[0] >= '1' && strategy[0] <= '5') {
       strategy = kNumbers[strategy[0] - '1'];
     }
-    const bool is_known = strategy.empty() ||
-                          std::find(std::begin(kNumbers), std::end(kNumbers), strategy) !=
-                              std::end(kNumbers);
+    const bool is_known = strategy.empty() || std::find(std::begin(kNumbers), std::end(kNumbers),
+                                                        strategy) != std::end(kNumbers);
     if (!is_known) reader_.Refuse("fsdp_config.fsdp_sharding_strategy", "FULL_SHARD and the like");
     const bool reshards = reader_.Truth("fsdp_config.fsdp_reshard_after_forward")
                               .value_or(strategy == "FULL_SHARD" || strategy == "HYBRID_SHARD");
@@ -229,9 +289,9 @@ class HuggingFaceReader {
     } else if (strategy.starts_with("HYBRID") && wishes_.cluster != nullptr) {
       plan_.set_zero_group(wishes_.cluster->device_count() / wishes_.cluster->node_count());
     }
-    const std::string became = is_sharded_ ? fmt::format("zero {}{}", plan_.zero(),
-                                                         reshards ? "" : ", no reshard")
-                                           : "zero 0";
+    const std::string became =
+        is_sharded_ ? fmt::format("zero {}{}", plan_.zero(), reshards ? "" : ", no reshard")
+                    : "zero 0";
     for (const char* name : {"fsdp", "distributed_type", "fsdp_config.fsdp_sharding_strategy",
                              "fsdp_config.fsdp_reshard_after_forward"}) {
       reader_.Became(name, became);
@@ -250,13 +310,13 @@ class HuggingFaceReader {
       if (word == "BACKWARD_POST") is_late_ = true;
       reader_.Became(name, is_late_ ? "backward-prefetch post" : "backward-prefetch pre");
     }
-    for (const char* name : {"fsdp_config.fsdp_auto_wrap_policy", "fsdp_config.auto_wrap_policy",
-                             "fsdp_config.fsdp_transformer_layer_cls_to_wrap",
-                             "fsdp_config.transformer_layer_cls_to_wrap",
-                             "fsdp_config.fsdp_use_orig_params", "fsdp_config.use_orig_params",
-                             "fsdp_config.fsdp_forward_prefetch", "fsdp_config.forward_prefetch",
-                             "fsdp_config.limit_all_gathers", "fsdp_config.fsdp_min_num_params",
-                             "fsdp_config.min_num_params", "fsdp_config.xla"}) {
+    for (const char* name :
+         {"fsdp_config.fsdp_auto_wrap_policy", "fsdp_config.auto_wrap_policy",
+          "fsdp_config.fsdp_transformer_layer_cls_to_wrap",
+          "fsdp_config.transformer_layer_cls_to_wrap", "fsdp_config.fsdp_use_orig_params",
+          "fsdp_config.use_orig_params", "fsdp_config.fsdp_forward_prefetch",
+          "fsdp_config.forward_prefetch", "fsdp_config.limit_all_gathers",
+          "fsdp_config.fsdp_min_num_params", "fsdp_config.min_num_params", "fsdp_config.xla"}) {
       reader_.IsNotSimulated(name, "each transformer block is a unit, gathered one ahead");
     }
     for (const char* name : {"fsdp_config.fsdp_offload_params", "fsdp_config.offload_params"}) {
@@ -272,8 +332,8 @@ class HuggingFaceReader {
   void ReadRest() {
     const std::string optimizer = reader_.Text("optim").value_or("adamw_torch");
     const bool is_adam = optimizer.starts_with("adamw");
-    const bool has_8_bits = optimizer.find("8bit") != optimizer.npos ||
-                            optimizer.find("bnb") != optimizer.npos;
+    const bool has_8_bits =
+        optimizer.find("8bit") != optimizer.npos || optimizer.find("bnb") != optimizer.npos;
     plan_.set_optimizer(optimizer == "sgd" ? PlanProto::PLAIN_SGD
                         : has_8_bits       ? PlanProto::ADAM_8BIT
                                            : PlanProto::ADAM);
@@ -298,8 +358,8 @@ class HuggingFaceReader {
     }
   }
 
-  // Returns the JSON text of DeepSpeed's configuration, from the file that is named or from a part of
-  // this one; no value if DeepSpeed is not used.
+  // Returns the JSON text of DeepSpeed's configuration, from the file that is named or from a part
+  // of this one; no value if DeepSpeed is not used.
   std::optional<std::string> DeepspeedConfig() {
     for (const char* name : {"deepspeed", "deepspeed_config.deepspeed_config_file"}) {
       const auto path = reader_.Text(name);
@@ -319,8 +379,8 @@ class HuggingFaceReader {
     if (device) config["zero_optimization"]["offload_optimizer"]["device"] = *device;
     reader_.Became("deepspeed_config.offload_optimizer_device", "offload-optimizer");
     reader_.IsNotSimulated("deepspeed_config.offload_param_device", "parameters stay on the GPUs");
-    const auto steps = reader_.Whole("deepspeed_config.gradient_accumulation_steps", 1,
-                                     kMostOfABatch);
+    const auto steps =
+        reader_.Whole("deepspeed_config.gradient_accumulation_steps", 1, kMostOfABatch);
     if (steps && !reader_.Has("gradient_accumulation_steps")) steps_ = *steps;
     reader_.Became("deepspeed_config.gradient_accumulation_steps", "global batch");
     reader_.IsIrrelevant("deepspeed_config.gradient_clipping",

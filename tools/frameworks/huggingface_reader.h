@@ -10,8 +10,8 @@
 namespace stagecraft {
 
 // `files` are names and contents of JSON or YAML files; each is TrainingArguments or accelerate's
-// configuration, and later ones replace what earlier ones say. Throws an InputError that begins with
-// a file's name.
+// configuration, and later ones replace what earlier ones say. Throws an InputError that begins
+// with a file's name.
 ImportedTraining ImportHuggingFace(const std::vector<std::pair<std::string, std::string>>& files,
                                    const TrainingWishes& wishes);
 

@@ -16,14 +16,14 @@ namespace stagecraft {
 
 // What the files of a framework leave open.
 struct TrainingWishes {
-  std::string model;                  // as --model takes it; empty: as the files say
-  int64_t sequence = 0;               // tokens; 0: as the files say
-  int64_t global_batch = 0;           // samples; 0: as the files say
-  int64_t vocabulary = 0;             // 0: as the files say
-  std::string recompute;              // a word of --recompute; empty: as the files say
-  double host_memory_gib = 0;         // of a node, for what is offloaded
-  const Cluster* cluster = nullptr;   // null: not given
-  std::string software_date;          // a month, or empty: now
+  std::string model;                 // as --model takes it; empty: as the files say
+  int64_t sequence = 0;              // tokens; 0: as the files say
+  int64_t global_batch = 0;          // samples; 0: as the files say
+  int64_t vocabulary = 0;            // 0: as the files say
+  std::string recompute;             // a word of --recompute; empty: as the files say
+  double host_memory_gib = 0;        // of a node, for what is offloaded
+  const Cluster* cluster = nullptr;  // null: not given
+  std::string software_date;         // a month, or empty: now
 };
 
 // How the layers are divided if degrees cannot say it: layers of every part of the pipeline in

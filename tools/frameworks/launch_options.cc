@@ -27,8 +27,7 @@ std::string OptionName(std::string_view text) {
 }
 
 std::string Place(const std::string& file, const ShellWord& word) {
-  return fmt::format("{}: line {}: {}", file, word.line,
-                     word.text.substr(0, word.text.find('=')));
+  return fmt::format("{}: line {}: {}", file, word.line, word.text.substr(0, word.text.find('=')));
 }
 
 class OptionSplitter {
@@ -43,8 +42,8 @@ class OptionSplitter {
       const ShellWord& word = words_[i++];
       if (!IsOption(word)) {
         // A word that a variable without a value stands for may have been options.
-        options.push_back({"", word.text, fmt::format("{}: line {}", file_, word.line),
-                           word.unset});
+        options.push_back(
+            {"", word.text, fmt::format("{}: line {}", file_, word.line), word.unset});
         continue;
       }
       Option option{OptionName(word.text), true, Place(file_, word), word.unset};
@@ -132,9 +131,9 @@ class ProcessReader {
     if (option == nullptr) return;
     // "gpu", "auto" and "1:4" leave the number open, and so does a variable of the job.
     const std::string text = option->value.is_string() ? option->value.get<std::string>() : "";
-    const bool is_open = !option->unset.empty() || text.empty() ||
-                         !std::all_of(text.begin(), text.end(),
-                                      [](unsigned char c) { return std::isdigit(c); });
+    const bool is_open =
+        !option->unset.empty() || text.empty() ||
+        !std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
     if (is_open) return;
     count = *reader_->Whole(name, 1, kMostOfADegree);
     reader_->Became(name, fmt::format("{} {}", count, what));
@@ -144,7 +143,8 @@ class ProcessReader {
                                           const char* name, const std::string& file) {
     const auto found = slurm.find(name);
     if (found == slurm.end()) return std::nullopt;
-    return ParseWhole(found->second, 1, kMostOfADegree, fmt::format("{}: #SBATCH --{}", file, name));
+    return ParseWhole(found->second, 1, kMostOfADegree,
+                      fmt::format("{}: #SBATCH --{}", file, name));
   }
 
   std::optional<OptionReader> reader_;

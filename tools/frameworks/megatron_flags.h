@@ -1,5 +1,5 @@
-// The arguments of Megatron-LM: how many values each takes, and which do not matter for the time and
-// the memory of a training step.
+// The arguments of Megatron-LM: how many values each takes, and which do not matter for the time
+// and the memory of a training step.
 #pragma once
 
 #include <span>
@@ -18,7 +18,8 @@ struct MegatronFlags {
 };
 
 // The table was written down from memory of megatron/training/arguments.py of 2025, and from the
-// names in its documentation; it need not be complete, since what is not in it is listed as unknown.
+// names in its documentation; it need not be complete, since what is not in it is listed as
+// unknown.
 std::span<const MegatronFlags> MegatronFlagTable();
 
 // How many values an argument takes; kUnknown if the table lacks it.

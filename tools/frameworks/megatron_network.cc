@@ -70,8 +70,8 @@ class NetworkReader {
     if (config_.max_sequence == 0) {
       throw InputError(file_ + ": got no seq-length, want the tokens of a sample");
     }
-    config_.prediction_layers = Size("mtp-num-layers", "layers that predict further tokens")
-                                    .value_or(0);
+    config_.prediction_layers =
+        Size("mtp-num-layers", "layers that predict further tokens").value_or(0);
   }
 
   void ReadMlp() {
@@ -81,9 +81,8 @@ class NetworkReader {
     const std::optional<int64_t> ffn = Size("ffn-hidden-size", "inner size of the MLP");
     // arguments.py: with SwiGLU two thirds of four times the hidden size, in multiples of 64.
     constexpr int64_t kGrain = 64;
-    const int64_t usual = config_.gated_mlp
-                              ? 4 * config_.hidden * 2 / 3 / kGrain * kGrain
-                              : 4 * config_.hidden;
+    const int64_t usual =
+        config_.gated_mlp ? 4 * config_.hidden * 2 / 3 / kGrain * kGrain : 4 * config_.hidden;
     config_.ffn = ffn.value_or(std::max<int64_t>(usual, 1));
   }
 
@@ -102,7 +101,8 @@ class NetworkReader {
     // The defaults of MLATransformerConfig.
     config_.mla.query_rank = Size("q-lora-rank", "rank of queries").value_or(0);
     config_.mla.kv_rank = Size("kv-lora-rank", "rank of keys and values").value_or(512);
-    config_.mla.plain_size = Size("qk-head-dim", "part of a head that is not rotated").value_or(128);
+    config_.mla.plain_size =
+        Size("qk-head-dim", "part of a head that is not rotated").value_or(128);
     config_.mla.rotary_size = Size("qk-pos-emb-head-dim", "part of a head that is").value_or(64);
     config_.mla.value_size = Size("v-head-dim", "size of a head of values").value_or(128);
     config_.head_size = 0;
@@ -113,8 +113,7 @@ class NetworkReader {
   void ReadPositions() {
     static constexpr const char* kKinds[] = {"learned_absolute", "rope", "mrope", "yarn", "none",
                                              "relative"};
-    std::string kind =
-        reader_.Word("position-embedding-type", kKinds).value_or("learned_absolute");
+    std::string kind = reader_.Word("position-embedding-type", kKinds).value_or("learned_absolute");
     reader_.Became("position-embedding-type", "network: " + kind + " positions");
     if (Switch("use-rotary-position-embeddings", "rotary positions")) kind = "rope";
     if (Switch("no-position-embedding", "no learned positions") && kind == "learned_absolute") {
@@ -162,8 +161,8 @@ class NetworkReader {
     }
     moe.experts_per_token = Size("moe-router-topk", "experts of a token").value_or(2);
     moe.ffn = Size("moe-ffn-hidden-size", "inner size of an expert").value_or(config_.ffn);
-    moe.shared_ffn = Size("moe-shared-expert-intermediate-size", "inner size of the shared expert")
-                         .value_or(0);
+    moe.shared_ffn =
+        Size("moe-shared-expert-intermediate-size", "inner size of the shared expert").value_or(0);
     moe.shared_gate = Switch("moe-shared-expert-gate", "gate of the shared expert");
     moe.routing_bias = Switch("moe-router-enable-expert-bias", "a bias of each expert");
     moe.groups = Size("moe-router-num-groups", "groups of experts").value_or(1);

@@ -10,10 +10,10 @@
 
 namespace stagecraft {
 
-// Returns the network of a GPT, complete, with the vocabulary padded as Megatron-LM pads it for this
-// many tensor-parallel ranks. `vocabulary` replaces what the tokenizer would say; 0: not given.
-// Throws an InputError that begins with `file` for sizes that are missing, and at the option for
-// those that do not fit. Notes on what had to be assumed are added to `notes`.
+// Returns the network of a GPT, complete, with the vocabulary padded as Megatron-LM pads it for
+// this many tensor-parallel ranks. `vocabulary` replaces what the tokenizer would say; 0: not
+// given. Throws an InputError that begins with `file` for sizes that are missing, and at the option
+// for those that do not fit. Notes on what had to be assumed are added to `notes`.
 DecoderConfig ReadMegatronNetwork(OptionReader& reader, const std::string& file,
                                   int tensor_parallel, int64_t vocabulary,
                                   std::vector<std::string>& notes);

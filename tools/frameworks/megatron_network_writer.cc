@@ -9,8 +9,7 @@ namespace {
 
 void RefuseIf(bool is_lacking, const char* feature) {
   if (!is_lacking) return;
-  throw InputError(fmt::format("export: Megatron-LM's GPT has no {}, want a network without it",
-                               feature));
+  throw InputError(fmt::format("Megatron-LM's GPT has no {}, want a network without it", feature));
 }
 
 void CheckNetwork(const DecoderConfig& network) {
@@ -30,7 +29,8 @@ void CheckNetwork(const DecoderConfig& network) {
            "gated MLP with another activation than SiLU");
   RefuseIf(!network.gated_mlp && network.activation == Activation::kSilu,
            "SiLU in an MLP without gates");
-  RefuseIf(network.projection_bias != network.mlp_bias, "biases of the projection or the MLP alone");
+  RefuseIf(network.projection_bias != network.mlp_bias,
+           "biases of the projection or the MLP alone");
   RefuseIf(network.projection_bias && !network.qkv_bias, "biases but for those of queries");
   RefuseIf(network.norm_bias != (network.norm == NormKind::kLayer), "norms of this kind");
   RefuseIf(network.moe.shared_gate && network.moe.shared_ffn == 0, "gate without a shared expert");
@@ -56,8 +56,8 @@ void AddExperts(const DecoderConfig& network, OptionList& options) {
   for (int64_t layer = 0; layer < network.layers;) {
     int64_t end = layer + 1;
     while (end < network.layers && moe.IsSparse(end) == moe.IsSparse(layer)) ++end;
-    list += fmt::format("{}[{}]*{}", list.empty() ? "" : "+", moe.IsSparse(layer) ? 1 : 0,
-                        end - layer);
+    list +=
+        fmt::format("{}[{}]*{}", list.empty() ? "" : "+", moe.IsSparse(layer) ? 1 : 0, end - layer);
     layer = end;
   }
   options.emplace_back("moe-layer-freq", "(" + list + ")");
@@ -98,8 +98,7 @@ OptionList MegatronNetworkOptions(const DecoderConfig& network) {
   if (is_rotated && network.rotary_fraction > 0 && network.rotary_fraction < 1) {
     options.emplace_back("rotary-percent", network.rotary_fraction);
   }
-  options.emplace_back("normalization",
-                       network.norm == NormKind::kRms ? "RMSNorm" : "LayerNorm");
+  options.emplace_back("normalization", network.norm == NormKind::kRms ? "RMSNorm" : "LayerNorm");
   if (network.gated_mlp) options.emplace_back("swiglu", true);
   if (network.activation == Activation::kSquaredRelu) options.emplace_back("squared-relu", true);
   if (!network.mlp_bias) options.emplace_back("disable-bias-linear", true);

@@ -159,8 +159,8 @@ class PlanReader {
   void TakeParts(std::vector<int> counts, const std::string& place) {
     const auto parts = static_cast<int>(counts.size());
     if (parts % degrees_.pp() != 0) {
-      throw InputError(fmt::format("{}: got {} parts, want a multiple of pp {}", place, parts,
-                                   degrees_.pp()));
+      throw InputError(
+          fmt::format("{}: got {} parts, want a multiple of pp {}", place, parts, degrees_.pp()));
     }
     degrees_.set_virtual_stages(parts / degrees_.pp());
     training_.parts = {std::move(counts), place};
@@ -173,16 +173,18 @@ class PlanReader {
     const auto first = reader_.Whole("decoder-first-pipeline-num-layers", 0, kMostLayers);
     const auto last = reader_.Whole("decoder-last-pipeline-num-layers", 0, kMostLayers);
     const std::string place =
-        reader_.Find(first ? "decoder-first-pipeline-num-layers" : "decoder-last-pipeline-num-layers")
+        reader_
+            .Find(first ? "decoder-first-pipeline-num-layers" : "decoder-last-pipeline-num-layers")
             ->place;
     const int between = stages - (first ? 1 : 0) - (last ? 1 : 0);
     const int64_t rest = blocks - first.value_or(0) - last.value_or(0);
     const int64_t parts = static_cast<int64_t>(std::max(between, 0)) * chunks;
     const bool divides = parts > 0 ? rest > 0 && rest % parts == 0 : rest == 0;
     if (!divides || first.value_or(0) % chunks != 0 || last.value_or(0) % chunks != 0) {
-      throw InputError(fmt::format("{}: leaves {} of {} layers for the other {} stages of {} "
-                                   "chunks, want a number that divides evenly",
-                                   place, rest, blocks, between, chunks));
+      throw InputError(
+          fmt::format("{}: leaves {} of {} layers for the other {} stages of {} "
+                      "chunks, want a number that divides evenly",
+                      place, rest, blocks, between, chunks));
     }
     std::vector<int> counts;
     for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -214,10 +216,10 @@ class PlanReader {
     const int64_t parts = static_cast<int64_t>(stages) * chunks;
     const int64_t units = blocks + embedding + loss;
     if (units % parts != 0 || units / parts < embedding || units / parts < loss) {
-      throw InputError(fmt::format(
-          "{}: num-layers {} cannot be divided by pp {} x {} chunks, want "
-          "pipeline-model-parallel-layout",
-          file_, blocks, stages, chunks));
+      throw InputError(
+          fmt::format("{}: num-layers {} cannot be divided by pp {} x {} chunks, want "
+                      "pipeline-model-parallel-layout",
+                      file_, blocks, stages, chunks));
     }
     std::vector<int> counts(parts, static_cast<int>(units / parts));
     counts.front() -= embedding;

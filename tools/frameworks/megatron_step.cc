@@ -163,8 +163,8 @@ class StepReader {
 
   void ReadSharding() {
     int zero = Switch("use-distributed-optimizer", "zero 1") ? 1 : 0;
-    const bool is_fsdp = Switch("use-megatron-fsdp", "fully sharded") ||
-                         Switch("use-custom-fsdp", "fully sharded");
+    const bool is_fsdp =
+        Switch("use-megatron-fsdp", "fully sharded") || Switch("use-custom-fsdp", "fully sharded");
     constexpr Choice kStrategies[] = {
         {"no_shard", 0}, {"optim", 1}, {"optim_grads", 2}, {"optim_grads_params", 3}};
     const int strategy = Choose("data-parallel-sharding-strategy", kStrategies, 0);
@@ -174,7 +174,7 @@ class StepReader {
     }
     if (Switch("use-torch-fsdp2", "zero 3")) zero = 3;
     const int64_t ranks = DataRanks(plan_);
-    plan_.set_zero(ranks == 1 ? 0 : zero);
+    plan_.set_zero(zero);
     if (is_fsdp) {
       reader_.Became("data-parallel-sharding-strategy", fmt::format("zero {}", zero));
       if (zero > 1 && plan_.degrees().pp() > 1) {
@@ -235,8 +235,10 @@ class StepReader {
     degrees.set_recompute(PlanProto::NONE);
     const bool is_short = Switch("recompute-activations", "recompute selective");
     constexpr Choice kGrains[] = {{"full", PlanProto::FULL}, {"selective", PlanProto::SELECTIVE}};
-    const int grain = Choose("recompute-granularity", kGrains,
-                             is_short ? PlanProto::SELECTIVE : PlanProto::NONE);
+    const int grain =
+        Choose("recompute-granularity", kGrains, is_short ? PlanProto::SELECTIVE : PlanProto::NONE);
+    reader_.Became("recompute-granularity",
+                   grain == PlanProto::FULL ? "recompute full" : "recompute selective");
     if (grain == PlanProto::SELECTIVE) ReadModules(degrees);
     if (grain == PlanProto::FULL) ReadWholeBlocks(degrees);
   }
@@ -256,8 +258,8 @@ class StepReader {
         plan_.set_recompute_activations(true);
       } else if (module == "mlp" || module == "moe" || module == "shared_experts") {
         training_.notes.push_back(
-            fmt::format("recompute-modules {}: not simulated, the {} keeps its activations",
-                        module, module == "moe" ? "experts' MLP" : "MLP"));
+            fmt::format("recompute-modules {}: not simulated, the {} keeps its activations", module,
+                        module == "moe" ? "experts' MLP" : "MLP"));
       } else {
         reader_.Refuse("recompute-modules",
                        "core_attn, layernorm, mla_up_proj, moe_act, mlp, moe or shared_experts");
@@ -271,8 +273,9 @@ class StepReader {
                                    {"block", DegreesProto::BLOCK}};
     const int method = Choose("recompute-method", kMethods, 0);
     if (method == 0) {
-      throw InputError(file_ + ": got recompute-granularity full without recompute-method, want "
-                               "uniform or block");
+      throw InputError(file_ +
+                       ": got recompute-granularity full without recompute-method, want "
+                       "uniform or block");
     }
     const int least = method == DegreesProto::UNIFORM ? 1 : 0;
     const int64_t layers = reader_.Whole("recompute-num-layers", least, kMostLayers).value_or(1);
@@ -302,8 +305,8 @@ class StepReader {
   }
 
   void ReadExperts() {
-    constexpr Choice kDispatchers[] = {{"alltoall", 0}, {"allgather", 1}, {"flex", 2},
-                                       {"alltoall_seq", 0}};
+    constexpr Choice kDispatchers[] = {
+        {"alltoall", 0}, {"allgather", 1}, {"flex", 2}, {"alltoall_seq", 0}};
     const int dispatcher = Choose("moe-token-dispatcher-type", kDispatchers, 0);
     if (dispatcher == 1) {
       reader_.IsNotSimulated("moe-token-dispatcher-type", "tokens travel by all-to-alls");
@@ -318,13 +321,15 @@ class StepReader {
   }
 
   void ReadKernels() {
-    constexpr Choice kBackends[] = {{"flash", OpProto::USUAL}, {"fused", OpProto::CUDNN},
-                                    {"auto", OpProto::USUAL},  {"unfused", -1},
+    constexpr Choice kBackends[] = {{"flash", OpProto::USUAL},
+                                    {"fused", OpProto::CUDNN},
+                                    {"auto", OpProto::USUAL},
+                                    {"unfused", -1},
                                     {"local", -1}};
     int kernel = Choose("attention-backend", kBackends, OpProto::USUAL);
     Switch("use-flash-attn", "fused attention");
-    constexpr Choice kLayers[] = {{"transformer_engine", 0}, {"local", 1},
-                                  {"inference_optimized", 0}};
+    constexpr Choice kLayers[] = {
+        {"transformer_engine", 0}, {"local", 1}, {"inference_optimized", 0}};
     const bool is_local = Choose("transformer-impl", kLayers, 0) == 1;
     if (is_local && !reader_.IsOn("use-flash-attn")) kernel = -1;
     if (kernel < 0) {

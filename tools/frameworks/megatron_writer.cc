@@ -33,12 +33,14 @@ class PlanOptions {
   }
 
  private:
-  void Add(const char* name, nlohmann::json value) { options_.emplace_back(name, std::move(value)); }
+  void Add(const char* name, nlohmann::json value) {
+    options_.emplace_back(name, std::move(value));
+  }
   void Switch(const char* name, bool is_on) {
     if (is_on) Add(name, true);
   }
   [[noreturn]] static void Refuse(const std::string& feature) {
-    throw InputError("export: Megatron-LM has no " + feature + ", want a plan without it");
+    throw InputError("Megatron-LM has no " + feature + ", want a plan without it");
   }
 
   void AddDegrees() {
@@ -71,9 +73,10 @@ class PlanOptions {
     const int64_t each = plan_.micro_batches() / regular_.data;
     const int multiple = group > 0 ? group : regular_.stages;
     if (regular_.chunks > 1 && each % multiple != 0 && group == 0) {
-      Refuse(fmt::format("interleaved schedule of {} micro-batches on {} stages, which must be a "
-                         "multiple",
-                         each, regular_.stages));
+      Refuse(
+          fmt::format("interleaved schedule of {} micro-batches on {} stages, which must be a "
+                      "multiple",
+                      each, regular_.stages));
     }
   }
 
@@ -135,7 +138,7 @@ class PlanOptions {
 
   void AddSharding() {
     const int ranks = regular_.data * regular_.context;
-    const int zero = ranks > 1 ? plan_.zero : 0;
+    const int zero = plan_.zero;
     Switch("use-distributed-optimizer", zero > 0);
     if (zero > 1) {
       Switch("use-megatron-fsdp", true);
@@ -144,14 +147,15 @@ class PlanOptions {
     }
     if (plan_.zero_group > 0 && plan_.zero_group < ranks) {
       if (zero > 1 || ranks % plan_.zero_group != 0) {
-        Refuse(fmt::format("ZeRO {} within groups of {} of {} ranks", zero, plan_.zero_group, ranks));
+        Refuse(
+            fmt::format("ZeRO {} within groups of {} of {} ranks", zero, plan_.zero_group, ranks));
       }
       Add("num-distributed-optimizer-instances", ranks / plan_.zero_group);
     }
     if (plan_.bucket_bytes == 0) return;
     if (plan_.bucket_bytes % plan_.gradient_bytes != 0) {
-      Refuse(fmt::format("buckets of {} bytes, which is no number of gradients",
-                         plan_.bucket_bytes));
+      Refuse(
+          fmt::format("buckets of {} bytes, which is no number of gradients", plan_.bucket_bytes));
     }
     Add("ddp-bucket-size", plan_.bucket_bytes / plan_.gradient_bytes);
   }
@@ -233,9 +237,12 @@ class PlanOptions {
 };
 
 // What a run needs besides, and what changes no step.
-const OptionList kSmallRun = {{"tokenizer-type", "NullTokenizer"}, {"mock-data", true},
-                              {"train-iters", 100},               {"lr", "1e-4"},
-                              {"eval-iters", 0},                  {"log-interval", 1},
+const OptionList kSmallRun = {{"tokenizer-type", "NullTokenizer"},
+                              {"mock-data", true},
+                              {"train-iters", 100},
+                              {"lr", "1e-4"},
+                              {"eval-iters", 0},
+                              {"log-interval", 1},
                               {"log-throughput", true}};
 
 OptionList AllOptions(const LaunchJob& job, std::vector<std::string>& notes) {

@@ -44,22 +44,48 @@ constexpr Renamed kRenamed[] = {
     {"rotary_percentage", "rotary-percent"},
 };
 
-constexpr const char* kRates[] = {"optim.*", "model.optim.*", "optimizer.*", "scheduler.*",
-                                  "model.layernorm_epsilon", "model.rotary_base",
-                                  "model.init_method_std", "model.use_scaled_init_method",
-                                  "model.seed", "rng.*", "train.train_iters", "train.*_iters",
-                                  "train.exit_*", "train.manual_gc*", "model.gradient_clip_val",
-                                  "trainer.gradient_clip_val", "trainer.max_steps",
-                                  "trainer.max_epochs", "model.hysteresis",
-                                  "model.native_amp_*", "model.deterministic_mode", "model.gc_interval"};
+constexpr const char* kRates[] = {"optim.*",
+                                  "model.optim.*",
+                                  "optimizer.*",
+                                  "scheduler.*",
+                                  "model.layernorm_epsilon",
+                                  "model.rotary_base",
+                                  "model.init_method_std",
+                                  "model.use_scaled_init_method",
+                                  "model.seed",
+                                  "rng.*",
+                                  "train.train_iters",
+                                  "train.*_iters",
+                                  "train.exit_*",
+                                  "train.manual_gc*",
+                                  "model.gradient_clip_val",
+                                  "trainer.gradient_clip_val",
+                                  "trainer.max_steps",
+                                  "trainer.max_epochs",
+                                  "model.hysteresis",
+                                  "model.native_amp_*",
+                                  "model.deterministic_mode",
+                                  "model.gc_interval"};
 constexpr const char* kData[] = {"model.data.*", "dataset.*", "model.tokenizer.*", "tokenizer.*"};
-constexpr const char* kOutput[] = {"exp_manager.*", "logger.*", "checkpoint.*", "profiling.*",
-                                   "name", "trainer.log_every_n_steps", "trainer.val_check_interval",
-                                   "trainer.limit_*", "trainer.logger", "trainer.enable_*",
-                                   "trainer.num_sanity_val_steps", "validation.*",
-                                   "model.nsys_profile.*", "restore_from_path",
-                                   "model.resume_from_checkpoint", "trainer.accelerator",
-                                   "trainer.use_distributed_sampler", "defaults", "hydra.*"};
+constexpr const char* kOutput[] = {"exp_manager.*",
+                                   "logger.*",
+                                   "checkpoint.*",
+                                   "profiling.*",
+                                   "name",
+                                   "trainer.log_every_n_steps",
+                                   "trainer.val_check_interval",
+                                   "trainer.limit_*",
+                                   "trainer.logger",
+                                   "trainer.enable_*",
+                                   "trainer.num_sanity_val_steps",
+                                   "validation.*",
+                                   "model.nsys_profile.*",
+                                   "restore_from_path",
+                                   "model.resume_from_checkpoint",
+                                   "trainer.accelerator",
+                                   "trainer.use_distributed_sampler",
+                                   "defaults",
+                                   "hydra.*"};
 constexpr IrrelevantOptions kIrrelevant[] = {
     {"it sets rates, losses or initial values", kRates},
     {"it says where the data come from", kData},
@@ -163,7 +189,9 @@ class NemoTranslation {
       const bool is_rms = word == "rmsnorm" || word == "RMSNorm";
       const bool is_layer = word.starts_with("layernorm") || word == "LayerNorm";
       Emit(option, "normalization",
-           is_rms ? "RMSNorm" : is_layer ? "LayerNorm" : nlohmann::json(option.value));
+           is_rms     ? "RMSNorm"
+           : is_layer ? "LayerNorm"
+                      : nlohmann::json(option.value));
     } else {
       return false;
     }
@@ -178,8 +206,8 @@ class NemoTranslation {
   }
 
   void ReadPrecision(const Option& option) {
-    const std::string word = option.value.is_string() ? option.value.get<std::string>()
-                                                      : option.value.dump();
+    const std::string word =
+        option.value.is_string() ? option.value.get<std::string>() : option.value.dump();
     const auto has = [&](const char* part) { return word.find(part) != word.npos; };
     if (has("bf16")) {
       Emit(option, "bf16", true);
@@ -195,10 +223,10 @@ class NemoTranslation {
     if (!has("fp8")) return;
     Emit(option, "fp8-format", "hybrid");
     Emit(option, "fp8-recipe",
-         has("mxfp8")                         ? "mxfp8"
-         : has("current")                     ? "tensorwise"
+         has("mxfp8")                            ? "mxfp8"
+         : has("current")                        ? "tensorwise"
          : has("subchannel") || has("blockwise") ? "blockwise"
-                                              : "delayed");
+                                                 : "delayed");
   }
 
   void ReadActivation(const Option& option) {
@@ -238,7 +266,8 @@ ImportedTraining ImportNemo(const std::string& text, const std::string& file,
   if (has("bf16") && !has("grad-reduce-in-bf16")) {
     options.push_back({"grad-reduce-in-bf16", true, file, "", "(nothing on gradients)"});
     training.notes.push_back(
-        "gradients are reduced in 16 bits, as NeMo's recipes have it: ddp.grad_reduce_in_fp32 would "
+        "gradients are reduced in 16 bits, as NeMo's recipes have it: ddp.grad_reduce_in_fp32 "
+        "would "
         "say otherwise");
   }
   OptionReader reader(std::move(options));

@@ -11,16 +11,23 @@ namespace stagecraft {
 namespace {
 
 constexpr std::string_view kTrain[] = {"micro-batch-size", "global-batch-size"};
-constexpr std::string_view kDdp[] = {"use-distributed-optimizer", "overlap-grad-reduce",
-                                     "overlap-param-gather", "use-megatron-fsdp",
+constexpr std::string_view kDdp[] = {"use-distributed-optimizer",
+                                     "overlap-grad-reduce",
+                                     "overlap-param-gather",
+                                     "use-megatron-fsdp",
                                      "data-parallel-sharding-strategy",
                                      "num-distributed-optimizer-instances"};
-constexpr std::string_view kOptimizer[] = {"optimizer", "sgd-momentum",
-                                           "use-precision-aware-optimizer", "exp-avg-dtype",
-                                           "exp-avg-sq-dtype", "optimizer-cpu-offload"};
+constexpr std::string_view kOptimizer[] = {
+    "optimizer",     "sgd-momentum",     "use-precision-aware-optimizer",
+    "exp-avg-dtype", "exp-avg-sq-dtype", "optimizer-cpu-offload"};
 // What follows from another key, or is said by one of the whole file.
-constexpr std::string_view kElsewhere[] = {"group-query-attention", "bf16", "fp16",
-                                           "fp8-format", "fp8-recipe", "fp4-format", "fp4-recipe",
+constexpr std::string_view kElsewhere[] = {"group-query-attention",
+                                           "bf16",
+                                           "fp16",
+                                           "fp8-format",
+                                           "fp8-recipe",
+                                           "fp4-format",
+                                           "fp4-recipe",
                                            "accumulate-allreduce-grads-in-fp32",
                                            "grad-reduce-in-bf16"};
 

@@ -17,13 +17,17 @@ struct Candidate {
   const char* model_type;
   const char* architecture;
 };
-constexpr Candidate kCandidates[] = {
-    {"llama", "LlamaForCausalLM"},          {"qwen2", "Qwen2ForCausalLM"},
-    {"qwen3", "Qwen3ForCausalLM"},          {"gpt2", "GPT2LMHeadModel"},
-    {"mpt", "MptForCausalLM"},              {"nemotron", "NemotronForCausalLM"},
-    {"mixtral", "MixtralForCausalLM"},      {"qwen3_moe", "Qwen3MoeForCausalLM"},
-    {"qwen2_moe", "Qwen2MoeForCausalLM"},   {"deepseek_v3", "DeepseekV3ForCausalLM"},
-    {"deepseek_v2", "DeepseekV2ForCausalLM"}};
+constexpr Candidate kCandidates[] = {{"llama", "LlamaForCausalLM"},
+                                     {"qwen2", "Qwen2ForCausalLM"},
+                                     {"qwen3", "Qwen3ForCausalLM"},
+                                     {"gpt2", "GPT2LMHeadModel"},
+                                     {"mpt", "MptForCausalLM"},
+                                     {"nemotron", "NemotronForCausalLM"},
+                                     {"mixtral", "MixtralForCausalLM"},
+                                     {"qwen3_moe", "Qwen3MoeForCausalLM"},
+                                     {"qwen2_moe", "Qwen2MoeForCausalLM"},
+                                     {"deepseek_v3", "DeepseekV3ForCausalLM"},
+                                     {"deepseek_v2", "DeepseekV2ForCausalLM"}};
 
 const char* ActivationWord(const DecoderConfig& config) {
   switch (config.activation) {
@@ -45,8 +49,9 @@ void AddExperts(const DecoderConfig& config, const Candidate& candidate, Json& j
   const MoeConfig& moe = config.moe;
   const bool is_deepseek = std::string_view(candidate.model_type).starts_with("deepseek");
   const bool is_mixtral = std::string_view(candidate.model_type) == "mixtral";
-  json[is_deepseek ? "n_routed_experts" : is_mixtral ? "num_local_experts" : "num_experts"] =
-      moe.experts;
+  json[is_deepseek  ? "n_routed_experts"
+       : is_mixtral ? "num_local_experts"
+                    : "num_experts"] = moe.experts;
   json["num_experts_per_tok"] = moe.experts_per_token;
   json["moe_intermediate_size"] = moe.ffn;
   if (!is_deepseek) {

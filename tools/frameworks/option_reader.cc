@@ -43,8 +43,8 @@ bool Matches(std::string_view name, std::string_view pattern) {
 void Flatten(const nlohmann::json& object, const std::string& prefix, const std::string& file,
              int depth, std::vector<Option>& options) {
   if (depth > kMostDepth) {
-    throw InputError(fmt::format("{}: got objects {} deep, want at most {}", file, depth,
-                                 kMostDepth));
+    throw InputError(
+        fmt::format("{}: got objects {} deep, want at most {}", file, depth, kMostDepth));
   }
   for (const auto& [key, value] : object.items()) {
     const std::string name = prefix.empty() ? key : prefix + "." + key;
@@ -122,8 +122,7 @@ std::optional<int64_t> OptionReader::Whole(std::string_view name, int64_t least,
   return number;
 }
 
-std::optional<double> OptionReader::Number(std::string_view name, double least,
-                                           double most) const {
+std::optional<double> OptionReader::Number(std::string_view name, double least, double most) const {
   const Option* const option = Find(name);
   if (option == nullptr) return std::nullopt;
   Checked(*option);
@@ -210,9 +209,8 @@ OptionReport OptionReader::Report(std::span<const IrrelevantOptions> irrelevant)
     }
     if (option.value.is_null()) fate.text = "no value: the default of the framework";
     for (const IrrelevantOptions& group : irrelevant) {
-      const bool is_in = std::any_of(group.names.begin(), group.names.end(), [&](const char* name) {
-        return Matches(option.name, name);
-      });
+      const bool is_in = std::any_of(group.names.begin(), group.names.end(),
+                                     [&](const char* name) { return Matches(option.name, name); });
       if (!is_in) continue;
       fate.text = group.reason;
       break;
@@ -224,8 +222,8 @@ OptionReport OptionReader::Report(std::span<const IrrelevantOptions> irrelevant)
 
 std::vector<Option> FlatOptions(const nlohmann::json& object, const std::string& name) {
   if (!object.is_object()) {
-    throw InputError(fmt::format("{}: got {}, want keys with values", name,
-                                 Quoted(ValueText(object))));
+    throw InputError(
+        fmt::format("{}: got {}, want keys with values", name, Quoted(ValueText(object))));
   }
   std::vector<Option> options;
   Flatten(object, "", name, 0, options);

@@ -1,5 +1,5 @@
-// Option, OptionReader: the options of a training framework, from a command line or a file, and what
-// became of each.
+// Option, OptionReader: the options of a training framework, from a command line or a file, and
+// what became of each.
 #pragma once
 
 #include <cstdint>

@@ -52,8 +52,8 @@ void AddRecomputed(const RecomputeChoice& choice, const LayerRange& chunk, const
   }
 }
 
-PlanProto ListedStages(PlanDegrees degrees, const std::vector<int>& parts,
-                       const Workload& workload, const Cluster& cluster) {
+PlanProto ListedStages(PlanDegrees degrees, const std::vector<int>& parts, const Workload& workload,
+                       const Cluster& cluster) {
   const RecomputeChoice choice = degrees.recompute_choice;
   degrees.recompute_choice = {};
   degrees.stage_blocks.clear();
@@ -78,12 +78,13 @@ void PlaceParts(const std::string& file, const Workload& workload, const Cluster
   if (!training.parts) return;
   const std::vector<int>& parts = training.parts->counts;
   const int64_t layers = std::accumulate(parts.begin(), parts.end(), int64_t{0});
-  const bool is_filled = std::all_of(parts.begin(), parts.end(), [](int count) { return count > 0; });
+  const bool is_filled =
+      std::all_of(parts.begin(), parts.end(), [](int count) { return count > 0; });
   if (layers != workload.layer_count() || !is_filled) {
-    throw InputError(fmt::format("{}: divides {} layers, {}, want the {} of the network, with the "
-                                 "embedding and the head, and some in every part",
-                                 training.parts->place, layers, fmt::join(parts, " + "),
-                                 workload.layer_count()));
+    throw InputError(
+        fmt::format("{}: divides {} layers into {} parts, want the {} of the network, "
+                    "with the embedding and the head, and some in every part",
+                    training.parts->place, layers, parts.size(), workload.layer_count()));
   }
   PlanDegrees degrees = DegreesFromProto(training.plan, file);
   if (PartsOf(degrees, workload) == parts) return;

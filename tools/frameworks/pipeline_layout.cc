@@ -91,8 +91,8 @@ std::vector<int> ReadPipelineLayout(std::string_view text, const std::string& pl
         "{}: got {} with {} t and {} m, want the {} layers and {} that predict further tokens",
         place, Quoted(text), count('t'), count('m'), blocks, prediction_layers));
   }
-  const std::string wanted = "E" + std::string(blocks, 't') + std::string(prediction_layers, 'm') +
-                             "L";
+  const std::string wanted =
+      "E" + std::string(blocks, 't') + std::string(prediction_layers, 'm') + "L";
   if (layers != wanted) {
     throw InputError(fmt::format("{}: got {}, want one E first, then t, then m, and one L last",
                                  place, Quoted(text)));
@@ -115,7 +115,8 @@ std::string PipelineLayoutText(const std::vector<int>& part_layers, int blocks,
     const int predicting = blocks + 1;
     const int head = predicting + prediction_layers;
     parts.push_back(Repeated('E', inside(0, 1)) + Repeated('t', inside(1, predicting)) +
-                    Repeated('m', inside(predicting, head)) + Repeated('L', inside(head, head + 1)));
+                    Repeated('m', inside(predicting, head)) +
+                    Repeated('L', inside(head, head + 1)));
     layer += count;
   }
   CHECK(layer == blocks + prediction_layers + 2);

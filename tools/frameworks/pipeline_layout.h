@@ -1,8 +1,8 @@
 // The layouts of Megatron-core's --pipeline-model-parallel-layout: "Et*3|(tt|)*29,m|L".
 //
-// E is the embedding, t a transformer block, m a block that predicts further tokens, L the loss with
-// the output projection; '|' separates parts of the pipeline; x*n repeats a symbol, (...)*n a group;
-// commas mean nothing.
+// E is the embedding, t a transformer block, m a block that predicts further tokens, L the loss
+// with the output projection; '|' separates parts of the pipeline; x*n repeats a symbol, (...)*n a
+// group; commas mean nothing.
 #pragma once
 
 #include <string>

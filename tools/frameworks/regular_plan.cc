@@ -60,7 +60,7 @@ bool FindRecomputedBlocks(const Plan& plan, const Workload& workload, RegularPla
   if (most == 0) return true;
   regular.method = RecomputeChoice::Method::kUniform;
   regular.recomputed_blocks = longest;
-  if (RangesAre(plan, workload, regular.method, longest)) return true;
+  if (longest > 1) return RangesAre(plan, workload, regular.method, longest);
   regular.method = RecomputeChoice::Method::kBlock;
   for (size_t count = 1; count <= most; ++count) {
     regular.recomputed_blocks = static_cast<int>(count);
@@ -78,7 +78,8 @@ bool IsPlacedInOrder(const Plan& plan, const RegularPlan& regular) {
   degrees.rank_order = plan.rank_order;
   for (int stage = 0; stage < regular.stages; ++stage) {
     for (int replica = 0; replica < regular.data; ++replica) {
-      if (plan.stages[stage].replicas[replica] != ReplicaRanks(degrees, stage, replica)) return false;
+      if (plan.stages[stage].replicas[replica] != ReplicaRanks(degrees, stage, replica))
+        return false;
     }
   }
   return true;
@@ -103,8 +104,8 @@ Regularity FindRegularity(const Plan& plan, const Workload& workload) {
                                    stage.context_parallel)};
     }
     if (stage.replicas.size() != first.replicas.size()) {
-      return {regular, fmt::format("stages of {} and {} replicas", regular.data,
-                                   stage.replicas.size())};
+      return {regular,
+              fmt::format("stages of {} and {} replicas", regular.data, stage.replicas.size())};
     }
     if (stage.expert_parallel != regular.expert) {
       return {regular, "stages of different expert parallelism"};

@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct RegularPlan {
   int tensor = 1, context = 1, expert = 1, data = 1, stages = 1, chunks = 1;
-  std::vector<int> part_layers;  // of every part of the pipeline in execution order
+  std::vector<int> part_layers;            // of every part of the pipeline in execution order
   Recompute recompute = Recompute::kNone;  // of blocks that do not recompute whole
   // How many blocks of a chunk recompute whole: the first ones (kBlock), or all in ranges of this
   // many (kUniform); 0: none, or all with Recompute::kFull.

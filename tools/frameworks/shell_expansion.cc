@@ -12,7 +12,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kMostNesting = 16;           // of defaults in defaults
+constexpr int kMostNesting = 16;            // of defaults in defaults
 constexpr size_t kMostWordBytes = 1 << 20;  // after expansion
 
 bool IsNamePart(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
@@ -22,7 +22,9 @@ ShellValue FirstOf(ShellValue value) {
   return value;
 }
 
-bool EndsWord(char c) { return std::string_view(" \t\r\n;&|<>()").find(c) != std::string_view::npos; }
+bool EndsWord(char c) {
+  return std::string_view(" \t\r\n;&|<>()").find(c) != std::string_view::npos;
+}
 
 }  // namespace
 
@@ -145,16 +147,16 @@ void ShellReader::TakeBraces(Growing& word, bool is_quoted, bool splits) {
     keeps_words = is_quoted && rest[1] == '@';
     rest.remove_prefix(3);
   }
-  ShellValue value = is_position ? ShellValue{{Unknown("${" + inside + "}")}, false}
-                                 : ValueOf(name);
+  ShellValue value =
+      is_position ? ShellValue{{Unknown("${" + inside + "}")}, false} : ValueOf(name);
   if (!takes_all) value = FirstOf(std::move(value));
   if (rest.starts_with(":")) rest.remove_prefix(1);
   if (rest.starts_with("-") || rest.starts_with("=")) {
-    const bool is_unset = !value.is_array && value.words.size() == 1 &&
-                          value.words[0].unset == "$" + name;
-    const bool is_empty = value.words.empty() ||
-                          (value.words.size() == 1 && value.words[0].unset.empty() &&
-                           value.words[0].text.empty());
+    const bool is_unset =
+        !value.is_array && value.words.size() == 1 && value.words[0].unset == "$" + name;
+    const bool is_empty =
+        value.words.empty() ||
+        (value.words.size() == 1 && value.words[0].unset.empty() && value.words[0].text.empty());
     if (is_unset || is_empty || is_position) {
       if (nesting_ >= kMostNesting) Fail(line, "got too many defaults in each other");
       ShellReader reader(rest.substr(1), name_, {}, line);

@@ -63,9 +63,9 @@ class LaunchFinder {
                        ": got no command that starts a Python program, want one such as torchrun "
                        "pretrain_gpt.py");
     }
-    throw InputError(fmt::format(
-        "{}: got {} commands that start Python programs, in lines {} and {}, want one", name_,
-        found_.size(), found_[0][0].line, found_[1][0].line));
+    throw InputError(
+        fmt::format("{}: got {} commands that start Python programs, in lines {} and {}, want one",
+                    name_, found_.size(), found_[0][0].line, found_[1][0].line));
   }
 
  private:
@@ -115,8 +115,7 @@ LaunchCommand ReadLaunchScript(const std::string& text, const std::string& name,
   launch.slurm = SlurmOptions(text);
   ShellVariables variables = given;
   // What Slurm sets for the job.
-  for (const auto& [option, names] :
-       std::map<std::string, std::vector<const char*>>{
+  for (const auto& [option, names] : std::map<std::string, std::vector<const char*>>{
            {"nodes", {"SLURM_NNODES", "SLURM_JOB_NUM_NODES"}},
            {"ntasks-per-node", {"SLURM_NTASKS_PER_NODE"}},
            {"gpus-per-node", {"SLURM_GPUS_PER_NODE"}},

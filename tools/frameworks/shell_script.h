@@ -33,8 +33,8 @@ struct LaunchCommand {
 
 // Returns the only command of a script that starts a Python program: a word ends in .py, or python
 // takes -m. `given` are variables that the shell has already; those that the script sets replace
-// them. Throws an InputError that begins with `name` for unbalanced quotes and brackets, and if there
-// are none or several such commands.
+// them. Throws an InputError that begins with `name` for unbalanced quotes and brackets, and if
+// there are none or several such commands.
 LaunchCommand ReadLaunchScript(const std::string& text, const std::string& name,
                                const ShellVariables& given);
 

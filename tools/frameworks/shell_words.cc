@@ -23,11 +23,9 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> word
 
 // Commands whose words may be assignments.
 bool Declares(const std::vector<ShellWord>& words) {
-  return !words.empty() && std::all_of(words.begin() + 1, words.end(),
-                                       [](const ShellWord& word) {
-                                         return word.text.starts_with('-');
-                                       }) &&
-         IsOneOf(words[0].text, {"export", "declare", "local", "readonly", "typeset", "set"});
+  return !words.empty() && std::all_of(words.begin() + 1, words.end(), [](const ShellWord& word) {
+    return word.text.starts_with('-');
+  }) && IsOneOf(words[0].text, {"export", "declare", "local", "readonly", "typeset", "set"});
 }
 
 }  // namespace
@@ -106,8 +104,8 @@ char ShellReader::TakeSeparator() {
     return 0;
   }
   Take();
-  const char second = (first == '&' || first == '|' || first == ';') && Peek() == first ? Take()
-                                                                                         : '\0';
+  const char second =
+      (first == '&' || first == '|' || first == ';') && Peek() == first ? Take() : '\0';
   if (first == '|' && Peek() == '&') Take();
   TrackSeparator(first, second);
   if (first == '\n') SkipLinesOfDocument();

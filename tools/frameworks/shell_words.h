@@ -48,9 +48,9 @@ class ShellReader {
   char Take();
   [[noreturn]] void Fail(int line, const std::string& problem) const;
 
-  void SkipBlanks();       // and comments and continued lines, but no line ends
+  void SkipBlanks();           // and comments and continued lines, but no line ends
   void SkipLinesOfDocument();  // after a << of the line that ended
-  bool TakeRedirection();  // with the word that follows it
+  bool TakeRedirection();      // with the word that follows it
   char TakeSeparator();
   void TrackSeparator(char separator, char second);
   // Handles a word that opens or closes a branch or loop; returns whether it was one.
@@ -75,9 +75,9 @@ class ShellReader {
   std::string name_;
   size_t at_ = 0;
   int line_ = 1;
-  int depth_ = 0;           // of branches and loops
-  int nesting_ = 0;         // of words in words
-  bool is_after_test_ = false;  // && or || stands before the command
+  int depth_ = 0;                       // of branches and loops
+  int nesting_ = 0;                     // of words in words
+  bool is_after_test_ = false;          // && or || stands before the command
   std::vector<std::string> documents_;  // the ends of documents that begin after this line
   std::map<std::string, ShellValue> variables_;
 };

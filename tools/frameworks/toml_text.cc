@@ -1,9 +1,9 @@
 #include "tools/frameworks/toml_text.h"
 
 #include <fmt/format.h>
+#include <toml++/toml.h>
 
 #include <sstream>
-#include <toml++/toml.h>
 
 #include "costmodel/check.h"
 #include "tools/import/import_text.h"
@@ -45,10 +45,9 @@ nlohmann::json ParseToml(const std::string& text, const std::string& name) {
     return ToJson(toml::parse(text, name), name, 0);
   } catch (const toml::parse_error& error) {
     const toml::source_position& place = error.source().begin;
-    throw InputError(fmt::format("{}: line {}, column {}: {}", name,
-                                 static_cast<unsigned>(place.line),
-                                 static_cast<unsigned>(place.column),
-                                 std::string(error.description())));
+    throw InputError(
+        fmt::format("{}: line {}, column {}: {}", name, static_cast<unsigned>(place.line),
+                    static_cast<unsigned>(place.column), std::string(error.description())));
   }
 }
 

@@ -21,19 +21,37 @@
 namespace stagecraft {
 namespace {
 
-constexpr const char* kRates[] = {"optimizer.lr", "optimizer.eps", "optimizer.beta1",
-                                  "optimizer.beta2", "optimizer.weight_decay",
-                                  "optimizer.implementation", "lr_scheduler.*", "training.steps",
-                                  "training.max_norm", "debug.*", "training.seed",
-                                  "training.deterministic", "model.hf_assets_path",
-                                  "model.converters", "model.print_after_conversion"};
-constexpr const char* kData[] = {"training.dataset", "training.dataset_path", "dataset.*",
-                                 "model.tokenizer_path", "dataloader.*", "tokenizer.*",
+constexpr const char* kRates[] = {"optimizer.lr",
+                                  "optimizer.eps",
+                                  "optimizer.beta1",
+                                  "optimizer.beta2",
+                                  "optimizer.weight_decay",
+                                  "optimizer.implementation",
+                                  "lr_scheduler.*",
+                                  "training.steps",
+                                  "training.max_norm",
+                                  "debug.*",
+                                  "training.seed",
+                                  "training.deterministic",
+                                  "model.hf_assets_path",
+                                  "model.converters",
+                                  "model.print_after_conversion"};
+constexpr const char* kData[] = {"training.dataset",     "training.dataset_path", "dataset.*",
+                                 "model.tokenizer_path", "dataloader.*",          "tokenizer.*",
                                  "hf_assets_path"};
-constexpr const char* kOutput[] = {"job.*", "profiling.*", "metrics.*", "checkpoint.*",
-                                   "validation.*", "experimental.*", "fault_tolerance.*",
-                                   "training.gc_freq", "training.gc_debug", "memory_estimation.*",
-                                   "config", "module", "job.config_file"};
+constexpr const char* kOutput[] = {"job.*",
+                                   "profiling.*",
+                                   "metrics.*",
+                                   "checkpoint.*",
+                                   "validation.*",
+                                   "experimental.*",
+                                   "fault_tolerance.*",
+                                   "training.gc_freq",
+                                   "training.gc_debug",
+                                   "memory_estimation.*",
+                                   "config",
+                                   "module",
+                                   "job.config_file"};
 constexpr const char* kProcesses[] = {"comm.*", "parallelism.disable_loss_parallel"};
 constexpr IrrelevantOptions kIrrelevant[] = {
     {"it sets rates, losses or initial values", kRates},
@@ -69,8 +87,7 @@ class TorchtitanReader {
  private:
   int Degree(const char* key, const char* flag, int fallback = 1) {
     const std::string name = std::string("parallelism.") + key;
-    const int degree =
-        static_cast<int>(reader_.Whole(name, 1, kMostOfADegree).value_or(fallback));
+    const int degree = static_cast<int>(reader_.Whole(name, 1, kMostOfADegree).value_or(fallback));
     reader_.Became(name, fmt::format("{} {}", flag, degree));
     return degree;
   }
@@ -82,17 +99,18 @@ class TorchtitanReader {
     std::string lowered = flavor;
     std::transform(lowered.begin(), lowered.end(), lowered.begin(),
                    [](unsigned char c) { return std::tolower(c); });
-    const bool is_llama = family == "llama3" &&
-                          (lowered == "8b" || lowered == "70b" || lowered == "405b");
+    const bool is_llama =
+        family == "llama3" && (lowered == "8b" || lowered == "70b" || lowered == "405b");
     if (is_llama) training_.model = (lowered == "405b" ? "llama3.1-" : "llama3-") + lowered;
     const std::string became = !wishes_.model.empty() ? "as --model says"
                                : is_llama             ? "network: " + training_.model
                                                       : "no preset: --model names the network";
     for (const char* name : {"model.name", "model.flavor"}) reader_.Became(name, became);
     if (wishes_.model.empty() && !is_llama) {
-      throw InputError(fmt::format("{}: the network \"{}\" of flavour \"{}\" is no preset, want "
-                                   "--model",
-                                   file_, family, flavor));
+      throw InputError(
+          fmt::format("{}: the network \"{}\" of flavour \"{}\" is no preset, want "
+                      "--model",
+                      file_, family, flavor));
     }
     const std::string& model = wishes_.model.empty() ? training_.model : wishes_.model;
     workload_ = LoadWorkload(model, AttentionBackend::kFlash);
@@ -117,8 +135,7 @@ class TorchtitanReader {
     if (!degrees_.has_dp()) {
       throw InputError(file_ + ": does not say how many processes there are, want --cluster");
     }
-    if (degrees_.dp() % replicas != 0 ||
-        (shards > 0 && shards * replicas != degrees_.dp())) {
+    if (degrees_.dp() % replicas != 0 || (shards > 0 && shards * replicas != degrees_.dp())) {
       throw InputError(fmt::format(
           "{}: data_parallel_replicate_degree {} x data_parallel_shard_degree {} is not the dp {} "
           "that tp {} x cp {} x pp {} leave",
@@ -139,8 +156,7 @@ class TorchtitanReader {
     constexpr const char* kName = "parallelism.fsdp_reshard_after_forward";
     const std::string kind = reader_.Word(kName, kKinds).value_or("default");
     // By default parameters stay between the passes of a pipeline.
-    plan_.set_reshard_after_forward(kind == "always" ||
-                                    (kind == "default" && degrees_.pp() == 1));
+    plan_.set_reshard_after_forward(kind == "always" || (kind == "default" && degrees_.pp() == 1));
     reader_.Became(kName, plan_.reshard_after_forward() ? "reshard" : "no reshard");
   }
 
@@ -159,16 +175,16 @@ class TorchtitanReader {
     if (global < 1) global = local * degrees_.dp();
     const int64_t once = local * degrees_.dp();
     if (global % once != 0) {
-      throw InputError(fmt::format("{}: global batch {} is no multiple of local_batch_size {} x dp "
-                                   "{} = {}",
-                                   file_, global, local, degrees_.dp(), once));
+      throw InputError(
+          fmt::format("{}: global batch {} is no multiple of local_batch_size {} x dp "
+                      "{} = {}",
+                      file_, global, local, degrees_.dp(), once));
     }
     plan_.set_global_batch(global);
     plan_.set_micro_batch(MicroBatch(local));
     reader_.Became(kGlobal, fmt::format("global batch {}", global));
-    reader_.Became(local_name, degrees_.pp() > 1
-                                   ? fmt::format("{} samples of a replica", local)
-                                   : fmt::format("micro-batch {}", local));
+    reader_.Became(local_name, degrees_.pp() > 1 ? fmt::format("{} samples of a replica", local)
+                                                 : fmt::format("micro-batch {}", local));
     if (degrees_.pp() > 1 && global > once) {
       training_.notes.push_back(fmt::format(
           "the pipeline is emptied {} times a step for gradient accumulation, here only once",
@@ -253,9 +269,10 @@ class TorchtitanReader {
     }
     chunks = parts / stages;
     if (has_several != (chunks > 1)) {
-      throw InputError(fmt::format("{}: gives every stage {} parts, which its schedule does not "
-                                   "take",
-                                   training_.parts->place, chunks));
+      throw InputError(
+          fmt::format("{}: gives every stage {} parts, which its schedule does not "
+                      "take",
+                      training_.parts->place, chunks));
     }
   }
 
@@ -266,10 +283,10 @@ class TorchtitanReader {
 
   void ReadPrecision() {
     static constexpr const char* kTypes[] = {"float32", "bfloat16", "float16"};
-    const std::string param = reader_.Word("training.mixed_precision_param", kTypes)
-                                  .value_or("bfloat16");
-    const std::string reduce = reader_.Word("training.mixed_precision_reduce", kTypes)
-                                   .value_or("float32");
+    const std::string param =
+        reader_.Word("training.mixed_precision_param", kTypes).value_or("bfloat16");
+    const std::string reduce =
+        reader_.Word("training.mixed_precision_reduce", kTypes).value_or("float32");
     plan_.set_precision(param == "float32"   ? PlanProto::FP32
                         : param == "float16" ? PlanProto::FP16
                                              : PlanProto::BF16);
@@ -309,9 +326,8 @@ class TorchtitanReader {
     const std::string option = reader_.Text(kOption).value_or("2");
     degrees_.set_recompute(mode == "full" ? PlanProto::FULL : PlanProto::NONE);
     if (mode == "selective") {
-      const auto every = reader_.Has(kOption) && option == "op"
-                             ? std::optional<int64_t>()
-                             : std::optional<int64_t>(1);
+      const auto every = reader_.Has(kOption) && option == "op" ? std::optional<int64_t>()
+                                                                : std::optional<int64_t>(1);
       if (!every) {
         degrees_.set_recompute(PlanProto::OPERATORS);
       } else {
@@ -347,8 +363,7 @@ class TorchtitanReader {
   }
 
   void ReadRest() {
-    const bool is_compiled = reader_.IsOn("compile.enable") ||
-                             reader_.IsOn("training.compile");
+    const bool is_compiled = reader_.IsOn("compile.enable") || reader_.IsOn("training.compile");
     for (const char* name : {"compile.enable", "training.compile"}) {
       reader_.Became(name, is_compiled ? "compiled" : "not compiled");
     }
@@ -378,8 +393,8 @@ class TorchtitanReader {
     if (reader_.IsOn("training.enable_cpu_offload")) {
       TakeOptimizerOffload(file_ + ": training.enable_cpu_offload", wishes_, plan_);
     }
-    reader_.Became("training.enable_cpu_offload", plan_.offload_optimizer() ? "offload-optimizer"
-                                                                            : "no offload");
+    reader_.Became("training.enable_cpu_offload",
+                   plan_.offload_optimizer() ? "offload-optimizer" : "no offload");
   }
 
   OptionReader& reader_;

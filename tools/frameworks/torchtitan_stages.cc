@@ -42,17 +42,17 @@ std::vector<int> PartsOfModules(const nlohmann::json& modules, const std::string
       } else if (name == fmt::format("layers.{}", next)) {
         ++next;
       } else {
-        throw InputError(fmt::format("{}: got {}, want {}", place, Quoted(one.dump()),
-                                     next < blocks ? fmt::format("layers.{}", next)
-                                                   : std::string("norm and output")));
+        throw InputError(fmt::format(
+            "{}: got {}, want {}", place, Quoted(one.dump()),
+            next < blocks ? fmt::format("layers.{}", next) : std::string("norm and output")));
       }
       ++count;
     }
     counts.push_back(count);
   }
   if (next == blocks && has_embedding && has_output) return counts;
-  throw InputError(fmt::format("{}: has {} of {} layers, want all of them, tok_embeddings and output",
-                               place, next, blocks));
+  throw InputError(fmt::format(
+      "{}: has {} of {} layers, want all of them, tok_embeddings and output", place, next, blocks));
 }
 
 nlohmann::json ModulesOfParts(const std::vector<int>& parts) {

@@ -29,9 +29,11 @@ class TorchtitanOptions {
   }
 
  private:
-  void Add(const char* name, nlohmann::json value) { options_.emplace_back(name, std::move(value)); }
+  void Add(const char* name, nlohmann::json value) {
+    options_.emplace_back(name, std::move(value));
+  }
   [[noreturn]] static void Refuse(const std::string& feature) {
-    throw InputError("export: torchtitan has no " + feature + ", want a plan without it");
+    throw InputError("torchtitan has no " + feature + ", want a plan without it");
   }
 
   // The presets that torchtitan calls by family and size.
@@ -40,8 +42,8 @@ class TorchtitanOptions {
       const char* preset;
       const char* name;
     };
-    for (const Flavor& one : {Flavor{"llama3-8b", "8B"}, {"llama3-70b", "70B"},
-                              {"llama3.1-405b", "405B"}}) {
+    for (const Flavor& one :
+         {Flavor{"llama3-8b", "8B"}, {"llama3-70b", "70B"}, {"llama3.1-405b", "405B"}}) {
       DecoderConfig known = LoadDecoderConfig(one.preset);
       known.family = job_.network.family;
       // Padding of the vocabulary and the longest sequence are no part of a flavour.
@@ -64,9 +66,9 @@ class TorchtitanOptions {
     const int64_t local = plan_.global_batch / regular_.data;
     Add("training.local_batch_size", regular_.stages > 1 ? local : plan_.micro_batch);
     Add("training.global_batch_size", plan_.global_batch);
-    if (plan_.gradient_bytes != 4 && plan_.precision == DType::kFp32) Refuse("gradients of 2 bytes");
-    Add("training.mixed_precision_param",
-        plan_.precision == DType::kFp32 ? "float32" : "bfloat16");
+    if (plan_.gradient_bytes != 4 && plan_.precision == DType::kFp32)
+      Refuse("gradients of 2 bytes");
+    Add("training.mixed_precision_param", plan_.precision == DType::kFp32 ? "float32" : "bfloat16");
     Add("training.mixed_precision_reduce", plan_.gradient_bytes == 4 ? "float32" : "bfloat16");
     if (plan_.offload.optimizer) Add("training.enable_cpu_offload", true);
     if (plan_.framework.elementwise_traffic == 1) Add("compile.enable", true);
@@ -89,8 +91,7 @@ class TorchtitanOptions {
     }
     Add("parallelism.data_parallel_replicate_degree", replicas);
     Add("parallelism.data_parallel_shard_degree", regular_.data / replicas);
-    Add("parallelism.fsdp_reshard_after_forward",
-        plan_.reshard_after_forward ? "always" : "never");
+    Add("parallelism.fsdp_reshard_after_forward", plan_.reshard_after_forward ? "always" : "never");
     Add("parallelism.tensor_parallel_degree", regular_.tensor);
     Add("parallelism.enable_sequence_parallel", plan_.sequence_parallel || regular_.tensor == 1);
     Add("parallelism.enable_async_tensor_parallel", plan_.overlap_tensor && regular_.tensor > 1);
@@ -110,9 +111,9 @@ class TorchtitanOptions {
   void AddPipeline() {
     Add("parallelism.pipeline_parallel_degree", regular_.stages);
     if (regular_.stages == 1) return;
-    const auto* const found = std::find_if(
-        std::begin(kTorchtitanSchedules), std::end(kTorchtitanSchedules),
-        [&](const TorchtitanSchedule& one) { return one.schedule == plan_.schedule; });
+    const auto* const found =
+        std::find_if(std::begin(kTorchtitanSchedules), std::end(kTorchtitanSchedules),
+                     [&](const TorchtitanSchedule& one) { return one.schedule == plan_.schedule; });
     CHECK(found != std::end(kTorchtitanSchedules));
     Add("parallelism.pipeline_parallel_schedule", found->word);
     Add("parallelism.pipeline_parallel_microbatch_size", plan_.micro_batch);

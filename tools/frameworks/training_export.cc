@@ -20,9 +20,9 @@ ProcessCount ProcessesOf(const Cluster& cluster, int ranks) {
   if (ranks <= per_node) return {1, ranks};
   for (const Cluster::NodeGroup& group : cluster.groups()) {
     if (group.type.devices == per_node && ranks % per_node == 0) continue;
-    throw InputError(fmt::format(
-        "export: {} ranks do not fill nodes of {} GPUs, want the same number on every node", ranks,
-        per_node));
+    throw InputError(
+        fmt::format("{} ranks do not fill nodes of {} GPUs, want the same number on every node",
+                    ranks, per_node));
   }
   return {ranks / per_node, per_node};
 }
@@ -55,8 +55,8 @@ void TrainingExport::CheckPath(const Format& format, const std::string& flag,
       std::any_of(format.extensions.begin(), format.extensions.end(),
                   [&](const std::string& extension) { return path.ends_with(extension); });
   if (is_right) return;
-  throw InputError(fmt::format("{}: got \"{}\", want a {} file", flag, path,
-                               Join(format.extensions, " or ")));
+  throw InputError(
+      fmt::format("{}: got \"{}\", want a {} file", flag, path, Join(format.extensions, " or ")));
 }
 
 LaunchText TrainingExport::Write(const Format& format, const Plan& plan, const Workload& workload,
@@ -69,8 +69,8 @@ LaunchText TrainingExport::Write(const Format& format, const Plan& plan, const W
   const std::string_view name = format.name;
   const DecoderConfig network =
       name == "deepspeed" ? DecoderConfig() : Completed(LoadDecoderConfig(model));
-  const LaunchJob job{plan, workload, regular, network, model,
-                      ProcessesOf(cluster, regular.Ranks())};
+  const LaunchJob job{plan,    workload, regular,
+                      network, model,    ProcessesOf(cluster, regular.Ranks())};
   LaunchText launch = name == "megatron"     ? WriteMegatron(job)
                       : name == "nemo"       ? WriteNemo(job)
                       : name == "torchtitan" ? WriteTorchtitan(job, path.ends_with(".sh"))

@@ -56,8 +56,8 @@ struct Written {
 
 // The network that the plan is for, as it is simulated.
 Workload WorkloadOf(const ImportedTraining& training, const std::string& path) {
-  const bool is_unfused = std::find(training.flags.begin(), training.flags.end(), "unfused") !=
-                          training.flags.end();
+  const bool is_unfused =
+      std::find(training.flags.begin(), training.flags.end(), "unfused") != training.flags.end();
   const AttentionBackend attention =
       is_unfused ? AttentionBackend::kUnfused : AttentionBackend::kFlash;
   if (training.network) return BuildDecoder(*training.network, attention, path);
@@ -85,9 +85,15 @@ Written Finish(const std::string& file, const std::string& plan_path, const Clus
   CheckPlanStructure(training.plan, file);
   if (cluster != nullptr) PlanFromProto(training.plan, workload, *cluster, file);
   written.plan_text = ProtoText(training.plan, fs::path(plan_path).extension().string());
-  written.command = {"simulate", "--model", model, "--cluster",
-                     cluster_text.empty() ? "CLUSTER" : cluster_text, "--plan", plan_path,
-                     "--stack", training.stack};
+  written.command = {"simulate",
+                     "--model",
+                     model,
+                     "--cluster",
+                     cluster_text.empty() ? "CLUSTER" : cluster_text,
+                     "--plan",
+                     plan_path,
+                     "--stack",
+                     training.stack};
   if (!software_date.empty()) {
     written.command.insert(written.command.end(), {"--software-date", software_date});
   }
@@ -104,8 +110,9 @@ std::string CommandText(const std::vector<std::string>& words) {
 void PrintFates(const char* title, const std::vector<OptionFate>& fates, std::ostream& out) {
   if (fates.empty()) return;
   size_t width = 0;
-  constexpr size_t kWidest = 44;
-  for (const OptionFate& fate : fates) width = std::max(width, std::min(kWidest, fate.option.size()));
+  constexpr size_t kWidest = 56;
+  for (const OptionFate& fate : fates)
+    width = std::max(width, std::min(kWidest, fate.option.size()));
   out << '\n' << title << '\n';
   for (const OptionFate& fate : fates) {
     out << "  " << fate.option;
@@ -190,7 +197,7 @@ bool TrainingImport::Knows(const std::string& format) {
 
 const std::vector<std::string>& TrainingImport::FlagNames() {
   static const std::vector<std::string> names = {
-      "--cluster", "--model", "--seq", "--global-batch", "--vocab",
+      "--cluster",   "--model",           "--seq",           "--global-batch", "--vocab",
       "--recompute", "--host-memory-gib", "--software-date", "--set"};
   return names;
 }
@@ -202,9 +209,9 @@ void TrainingImport::Register(Flags& flags) {
            {"<network>", "With a training framework: the network, as for simulate.", "",
             "as the input says"})
       .Suggest(WorkloadNames);
-  network.Add("--seq", wishes_.sequence,
-              {"<n>", "With a training framework: tokens per sample.", "1 or more",
-               "as the input says"});
+  network.Add(
+      "--seq", wishes_.sequence,
+      {"<n>", "With a training framework: tokens per sample.", "1 or more", "as the input says"});
   network.Add("--global-batch", wishes_.global_batch,
               {"<n>", "With a training framework: samples per training step.", "1 or more",
                "as the input says"});
@@ -220,8 +227,9 @@ void TrainingImport::Register(Flags& flags) {
             "", "as the input says, or none"})
       .OneOf({"none", "selective", "full"});
   memory.Add("--host-memory-gib", wishes_.host_memory_gib,
-             {"<gib>", "With a training framework: GiB of host memory of a node, if states are "
-                       "offloaded.",
+             {"<gib>",
+              "With a training framework: GiB of host memory of a node, if states are "
+              "offloaded.",
               "above 0", "none"});
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("--set", variables_,
@@ -284,8 +292,8 @@ void TrainingImport::Run(const std::string& format, const Files& files, std::ost
                           training.processes.nodes, training.processes.per_node)
             : "CLUSTER stands for what the training runs on, such as h100-sxm:8x8");
   }
-  const Written written = Finish(files.in[0], files.out, wishes.cluster, files.cluster,
-                                 wishes.software_date, training);
+  const Written written =
+      Finish(files.in[0], files.out, wishes.cluster, files.cluster, wishes.software_date, training);
   if (!written.network_path.empty()) {
     WriteFileAtomically(written.network_path, written.network_text);
   }

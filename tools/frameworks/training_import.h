@@ -1,5 +1,5 @@
-// TrainingImport: `import` of a training framework's files, from flags to a plan file, a network file
-// and the command that simulates them.
+// TrainingImport: `import` of a training framework's files, from flags to a plan file, a network
+// file and the command that simulates them.
 #pragma once
 
 #include <iosfwd>
