@@ -59,12 +59,16 @@ TEST(FrameworkChoicesTest, WhatWasAskedForAndIsMissingIsRefused) {
       RestrictChoices(Find(framework), given, choices);
     });
   };
-  EXPECT_EQ(error("megatron-core", {.schedules = {PipelineSchedule::kZeroBubbleV}}),
+  Choices schedule, zero, tensor;
+  schedule.schedules = {PipelineSchedule::kZeroBubbleV};
+  zero.zeros = {2};
+  tensor.tensor = {2};
+  EXPECT_EQ(error("megatron-core", schedule),
             "--schedule: got zb-v, which Megatron-LM does not have, want another or no --for");
-  EXPECT_EQ(error("deepspeed", {.zeros = {2}}),
+  EXPECT_EQ(error("deepspeed", zero),
             "--zero: got 2, which DeepSpeed does not have in pipelines (--pp 1 leaves them out), "
             "want another or no --for");
-  EXPECT_EQ(error("fsdp", {.tensor = {2}}),
+  EXPECT_EQ(error("fsdp", tensor),
             "--tp: got 2, which PyTorch FSDP does not have, want another or no --for");
 }
 
