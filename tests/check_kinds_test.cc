@@ -33,12 +33,14 @@ const std::map<std::string, std::string>& KindOfSeeds() {
       {"cost_model", "cost model"},
       {"device_catalogue", "device catalogue"},
       {"dynamics", "dynamics"},
+      {"framework_table", "training frameworks"},
       {"graph_txt", "PipeDream profile"},
       {"grid", "grid"},
       {"hf_config", "Hugging Face config.json"},
       {"job", "job"},
       {"job_events", "cluster events"},
       {"kubernetes_nodes", "Kubernetes nodes"},
+      {"launch_script", "launch script"},
       {"layer_state", "layer states"},
       {"measured_rows", "measured rows"},
       {"nccl_tests_log", "nccl-tests log"},
@@ -59,7 +61,9 @@ const std::map<std::string, std::string>& KindOfSeeds() {
       {"stage_policy", "policy"},
       {"structured_text", ""},  // any JSON or YAML, which is of no kind
       {"timeline", "timeline"},
-      {"trace", "trace"},  // of either format
+      {"torchtitan_job", "torchtitan job"},
+      {"trace", "trace"},       // of either format
+      {"training_config", ""},  // what other programs take
       {"workload", "workload"},
   };
   return kinds;
@@ -112,7 +116,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
       {"MEASURED", {"timeline"}},
       {"IN",
        {"NCCL topology XML", "nvidia-smi topology", "Slurm topology", "Slurm GPUs",
-        "Kubernetes nodes", "nccl-tests log"}},
+        "Kubernetes nodes", "nccl-tests log", "launch script", "torchtitan job"}},
       {"-o",
        {"plan", "samples", "cost model", "network model", "timeline", "cluster",
         "measured collectives", "PyTorch pipeline schedule", "sweep database"}},
@@ -123,7 +127,9 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
 const Kinds kFlagsWithoutFiles = {"--algorithm",
                                   "--attention",
                                   "--backward-prefetch",
+                                  "--for",
                                   "--param-exchange",
+                                  "--set",
                                   "--transport",
                                   "--without",
                                   "--software-date",

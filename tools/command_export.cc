@@ -1,4 +1,4 @@
-// export: writes what a plan decides to files that other programs read.
+// export: writes what a plan decides to files that other programs read, or start.
 #include <fmt/core.h>
 
 #include <filesystem>
@@ -20,6 +20,7 @@
 #include "sim/step/plan_pass_orders.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/frameworks/training_export.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
@@ -72,6 +73,7 @@ void CheckCsvPath(const std::string& flag, const std::string& path) {
   throw InputError(fmt::format("{}: got \"{}\", want a .csv file", flag, path));
 }
 
+// A format that spells a plan out. TrainingExport has the others.
 struct Format {
   std::function<void(const std::string& flag, const std::string& path)> check_path;
   std::function<std::string(const Plan& plan, const std::string& path)> write;
@@ -138,8 +140,12 @@ void Register(Flags& flags, std::string& format, std::string& path) {
   flags.AddExample(
       "export plan --model llama3-8b --cluster h100-sxm:1x8 --pp 4 --vpp 2 --global-batch 64 --seq "
       "8192 -o plan.yaml");
+  flags.AddExample(
+      "export megatron --model llama3-8b --cluster h100-sxm:1x8 --tp 2 --pp 4 --vpp 2 "
+      "--global-batch 64 --seq 8192 -o train.sh");
   Args names;
   for (const auto& [name, ignored] : Formats()) names.push_back(name);
+  for (const TrainingExport::Format& one : TrainingExport::Formats()) names.emplace_back(one.name);
   flags.In(FlagTopic::kInput)
       .Add("FORMAT", format, {"", "What to write (below)."})
       .OneOf(names)
@@ -149,7 +155,7 @@ void Register(Flags& flags, std::string& format, std::string& path) {
       .Add("-o,--output", path,
            {"<file>",
             "The file to write, whole or not at all: a .csv for schedule-csv, a .yaml, .json or "
-            ".textproto for plan."})
+            ".textproto for plan, and what the others take."})
       .Required()
       .Common();
   flags.AddNote("Formats:");
@@ -157,13 +163,38 @@ void Register(Flags& flags, std::string& format, std::string& path) {
                 "the passes of every stage, as PyTorch's pipelining reads them "
                 "(pipeline_parallel_schedule_csv of torchtitan); --order-file reads them, too");
   flags.AddTerm("plan", "the plan with every stage and pass spelled out, for --plan");
+  for (const TrainingExport::Format& one : TrainingExport::Formats()) {
+    flags.AddTerm(one.name, one.writes);
+  }
+}
+
+// Writes the file of a training framework, and says what it does not.
+void ExportTraining(const TrainingExport::Format& format, const PlanFlags& plan_flags,
+                    const std::string& path, bool as_json, std::ostream& out) {
+  TrainingExport::CheckPath(format, "-o", path);
+  const PlannedJob job = plan_flags.Build();
+  const LaunchText launch =
+      TrainingExport::Write(format, job.plan, job.workload, job.cluster, plan_flags.model(), path);
+  WriteFileAtomically(path, launch.text);
+  if (!as_json) {
+    out << fmt::format("{}: {}\n", path, format.writes);
+    for (const std::string& note : launch.notes) out << "  note: " << note << '\n';
+    return;
+  }
+  nlohmann::ordered_json report = ReportHeader("export", kSchema, job.files);
+  report["seed"] = 0;  // nothing is drawn at random
+  report["format"] = format.name;
+  report["output"] = path;
+  report["notes"] = launch.notes;
+  PrintJson(std::move(report), out);
 }
 
 }  // namespace
 
 int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
   Flags flags("export",
-              "Writes the pipeline schedule of a plan for other programs, or the whole plan.");
+              "Writes the pipeline schedule of a plan for other programs, the whole plan, or what "
+              "starts it in a training framework.");
   std::string format, path;
   bool as_json = false, quiet = false;  // quiet is accepted, though there is nothing to suppress
   PlanFlags plan_flags;
@@ -174,6 +205,10 @@ int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   flags.AddReporting(as_json, quiet);
   if (flags.Parse(args, out)) return kExitOk;
 
+  if (const TrainingExport::Format* const training = TrainingExport::Find(format)) {
+    ExportTraining(*training, plan_flags, path, as_json, out);
+    return kExitOk;
+  }
   const Format& writer = Formats().at(format);
   writer.check_path("-o", path);
   const PlannedJob job = plan_flags.Build();

@@ -1,5 +1,5 @@
-// import: makes cluster files and tables of collectives from what other tools print, and cluster
-// files of this machine.
+// import: makes cluster files and tables of collectives from what other tools print, cluster files
+// of this machine, and plans from the files of training frameworks.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -16,6 +16,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
+#include "tools/frameworks/training_import.h"
 #include "tools/import/import_text.h"
 #include "tools/import/kubernetes_nodes.h"
 #include "tools/import/local_gpu.h"
@@ -39,6 +40,7 @@ struct ImportFlags {
   Args in;
   ImportOptions options;
   LocalGpuWish local;
+  TrainingImport training;
   bool json = false;
   bool quiet = false;  // accepted, though nothing is printed that it could suppress
 };
@@ -61,12 +63,13 @@ ImportedCluster LookAtLocalGpu(const ImportFlags& flags, const std::string&) {
 
 struct Format {
   std::set<std::string> flags;  // that it uses; others are refused, as they would change nothing
-  ImportedCluster (*read)(const ImportFlags& flags, const std::string& in);  // null: makes a table
+  // Null: it makes no cluster, but a table or a plan.
+  ImportedCluster (*read)(const ImportFlags& flags, const std::string& in);
   bool has_input = true;  // otherwise it describes this machine
 };
 
-const std::map<std::string, Format>& Formats() {
-  static const std::map<std::string, Format> formats = {
+std::map<std::string, Format> MakeFormats() {
+  std::map<std::string, Format> formats = {
       {"nccl-topo",
        {{"--gpu", "--nic-gbit", "--network-kind"},
         ReadAndImport<kMostNcclTopologyBytes, ImportNcclTopology>}},
@@ -82,6 +85,15 @@ const std::map<std::string, Format>& Formats() {
       {"local-host", {{}, MeasureHost, false}},
       {"local-gpu", {{"--gpu", "--parts", "--board"}, LookAtLocalGpu, false}},
   };
+  const Args& names = TrainingImport::FlagNames();
+  for (const TrainingImport::Format& one : TrainingImport::Formats()) {
+    formats[one.name] = {{names.begin(), names.end()}, nullptr};
+  }
+  return formats;
+}
+
+const std::map<std::string, Format>& Formats() {
+  static const std::map<std::string, Format> formats = MakeFormats();
   return formats;
 }
 
@@ -126,7 +138,7 @@ void CheckFiles(const ImportFlags& flags) {
     throw InputError("IN: got " + std::to_string(files) + " files, want " + want);
   }
   if (flags.out.empty()) {
-    throw InputError("-o: got no file, want the cluster file or table to write");
+    throw InputError("-o: got no file, want the cluster file, table or plan to write");
   }
 }
 
@@ -134,6 +146,7 @@ void AddFormats(Flags& flags) {
   flags.AddExample("import slurm topology.conf --gres gres.conf -o cluster.textproto");
   flags.AddExample("import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv");
   flags.AddExample("import local-gpu --parts 64,68 -o parts.json");
+  flags.AddExample("import megatron train.sh --cluster h100-sxm:8x8 -o plan.yaml");
   flags.AddNote("Formats:");
   flags.AddTerm("nccl-topo", "the XML that NCCL writes to the file of NCCL_TOPO_DUMP_FILE");
   flags.AddTerm("smi-topo", "nvidia-smi topo -m, with --gpu");
@@ -145,6 +158,9 @@ void AddFormats(Flags& flags) {
                 "the GPUs of this machine; with --parts one of them, divided into several devices, "
                 "whose rates are measured; takes no IN");
   flags.AddTerm("local-host", "the CPU cores of this host, measured; takes no IN");
+  for (const TrainingImport::Format& one : TrainingImport::Formats()) {
+    flags.AddTerm(one.name, one.reads);
+  }
   flags.AddNote(
       "A cluster file of local-host is for run --executor host and, with samples of profile "
       "--device host, for simulate.");
@@ -171,7 +187,9 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
             {"<x>", "Bandwidth below a leaf switch over the bandwidth above it.", "above 0", "1"});
   group.Add(
       "--cluster", values.cluster,
-      {"<cluster>", "With nccl-tests: the cluster on which the logs were taken, as for simulate."});
+      {"<cluster>",
+       "As for simulate; with nccl-tests: where the logs were taken; with a training framework: "
+       "what the training runs on."});
   group
       .Add("--collective", values.collective,
            {"<name>", "With nccl-tests: which collective was run, if the logs do not say."})
@@ -192,14 +210,19 @@ void Register(Flags& flags, ImportFlags& values) {
   input.Add("FORMAT", values.format, {"", "What to import (below)."}).OneOf(formats).Required();
   input.Add(
       "IN", values.in,
-      {"", "The file to read; one or more with nccl-tests, none with local-gpu and local-host."});
+      {"",
+       "The file to read; one or more with nccl-tests and huggingface, none with local-gpu and "
+       "local-host."});
   flags.In(FlagTopic::kOutput)
-      .Add("-o,--output", values.out,
-           {"<file>",
-            "The file to write, whole or not at all: a .textproto, .json or .yaml that --cluster "
-            "takes; with nccl-tests a .csv that evaluate --network takes."});
+      .Add(
+          "-o,--output", values.out,
+          {"<file>",
+           "The file to write, whole or not at all: a .textproto, .json or .yaml that --cluster "
+           "takes; with nccl-tests a .csv that evaluate --network takes; with a training framework "
+           "a plan for --plan, beside which the network is written."});
   flags.AddReporting(values.json, values.quiet);
   RegisterCluster(flags, values);
+  values.training.Register(flags);
   AddFormats(flags);
 }
 
@@ -249,16 +272,20 @@ void WriteCluster(const ImportFlags& flags, std::ostream& out) {
 }  // namespace
 
 int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
-  Flags described("import",
-                  "Makes a cluster file from what another tool printed or for this machine, or a "
-                  "table of collectives from nccl-tests logs.");
+  Flags described(
+      "import",
+      "Makes a cluster file from what another tool printed or for this machine, a table "
+      "of collectives from nccl-tests logs, or a plan from the files of a training "
+      "framework.");
   ImportFlags flags;
   Register(described, flags);
   if (described.Parse(args, out)) return kExitOk;
   CheckFlags(described, flags.format);
   CheckNumbers(described, flags);
   CheckFiles(flags);
-  if (Formats().at(flags.format).read == nullptr) {
+  if (TrainingImport::Knows(flags.format)) {
+    flags.training.Run(flags.format, {flags.in, flags.out, flags.cluster, flags.json}, out);
+  } else if (Formats().at(flags.format).read == nullptr) {
     WriteTable(flags, out);
   } else {
     WriteCluster(flags, out);

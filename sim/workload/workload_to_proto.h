@@ -1,4 +1,4 @@
-// Converts a workload to its proto, for tests: WorkloadFromProto() gives an equal value back.
+// Converts a workload to its proto: WorkloadFromProto() gives an equal value back.
 #pragma once
 
 #include "proto/workload.pb.h"

@@ -16,6 +16,10 @@
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/pipeline/pytorch_csv.h"
+#include "tools/frameworks/launch_options.h"
+#include "tools/frameworks/option_reader.h"
+#include "tools/frameworks/shell_script.h"
+#include "tools/frameworks/toml_text.h"
 #include "tools/import/import_text.h"
 #include "tools/import/imported_cluster.h"
 #include "tools/import/kubernetes_nodes.h"
@@ -98,6 +102,20 @@ FileSummary CheckPytorchCsv(const std::string& text, const std::string& path) {
                       schedule.map.length(), schedule.map.stages())};
 }
 
+FileSummary CheckLaunchScript(const std::string& text, const std::string& path) {
+  CheckSourceSize(path, text.size(), kMostScriptBytes);
+  const auto values = [](std::string_view) { return OptionValues::kUnknown; };
+  const LaunchOptions launch = ReadLaunchOptions(ReadLaunchScript(text, path, {}), path, values);
+  return {"launch script",
+          fmt::format("{} with {} options", launch.program, launch.options.size())};
+}
+
+FileSummary CheckToml(const std::string& text, const std::string& path) {
+  CheckSourceSize(path, text.size(), kMostScriptBytes);
+  return {"torchtitan job",
+          fmt::format("{} options", FlatOptions(ParseToml(text, path), path).size())};
+}
+
 }  // namespace
 
 FileSummary CheckKubernetesNodes(const std::string& text, const std::string& path) {
@@ -122,6 +140,8 @@ std::optional<FileSummary> CheckForeignText(const std::string& text, const std::
     if (IsPytorchCsv(text)) return CheckPytorchCsv(text, path);
     return std::nullopt;
   }
+  if (extension == ".sh") return CheckLaunchScript(text, path);
+  if (extension == ".toml") return CheckToml(text, path);
   if (extension == ".xml") return CheckNcclTopology(text, path);
   if (extension == ".conf") {
     return NamesSwitches(text) ? CheckSlurmTopology(text, path) : CheckGres(text, path);

@@ -33,6 +33,7 @@
 #include "proto/schedule.pb.h"
 #include "proto/stack.pb.h"
 #include "proto/timeline.pb.h"
+#include "proto/training_framework.pb.h"
 #include "proto/workload.pb.h"
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
@@ -48,6 +49,7 @@
 #include "sim/workload/workload_catalogue.h"
 #include "sim/workload/workload_proto.h"
 #include "tools/check/check_samples.h"
+#include "tools/frameworks/framework_table.h"
 #include "tools/report/in_view.h"
 #include "tools/stacks/stack_table.h"
 #include "tools/sweep/read_grid.h"
@@ -251,6 +253,12 @@ const std::vector<FileKind>& FileKinds() {
                               StackTable::Parse(proto.DebugString(), path);
                               return fmt::format("{} stacks", proto.stacks_size());
                             }),
+      Kind<TrainingFrameworkTableProto>(
+          "training frameworks", {"frameworks"},
+          [](const TrainingFrameworkTableProto& proto, const S& path, const C&) {
+            FrameworkTable::Parse(proto.DebugString(), path);
+            return fmt::format("{} frameworks", proto.frameworks_size());
+          }),
       Kind<RowFactTableProto>("facts of measured rows", {"rows", "flag_lists"},
                               [](const RowFactTableProto& proto, const S& path, const C&) {
                                 RowFactTable::Parse(proto.DebugString(), path);

@@ -53,6 +53,9 @@ class PlanFlags {
   JobBase BuildBase() const;
   JobPlan BuildPlan(const JobBase& base) const;
 
+  // The network, as --model names it.
+  const std::string& model() const { return model_; }
+
   // Whether --attention is given; a training stack's default does not count.
   bool ChoosesAttention() const;
   // Has the same effect as --attention unfused. Must be called after the flags were parsed.
@@ -115,6 +118,8 @@ class PlanFlags {
   // Returns the plan that --plan or another file gives, if any. Throws InputError for flags that it
   // replaces.
   std::optional<FilePart<PlanProto>> PlanFromFile() const;
+  // Whether the network has as many rows of a vocabulary as padding would give it for that plan.
+  bool IsVocabularyPadded(int multiple) const;
 
   std::string model_, frozen_, layer_state_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices

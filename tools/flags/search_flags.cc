@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "search/partition/stages/stage_policy.h"
 #include "sim/pipeline/pipeline_schedule.h"
+#include "tools/flags/framework_choices.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/quantity.h"
@@ -89,6 +91,10 @@ void SearchFlags::Register(Flags& flags) {
 
 void SearchFlags::RegisterChoices(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kParallelism);
+  group
+      .Add("--for", framework_,
+           {"<framework>", "Look only at plans that this training framework can run.", "", "all"})
+      .Suggest(FrameworkTable::Embedded().Names());
   const auto add = [](FlagGroup& topic, const char* name, auto& values, FlagText text) {
     return topic.Add(name, values, std::move(text)).SplitAtCommas();
   };
@@ -279,7 +285,22 @@ SearchJob SearchFlags::Build() const {
     }
   }
   KeepFirstOfEach(job.choices);
+  TakeFramework(job);
   return job;
+}
+
+void SearchFlags::TakeFramework(SearchJob& job) const {
+  if (framework_.empty()) return;
+  const FrameworkTable& table = FrameworkTable::Embedded();
+  job.framework = table.Find(framework_);
+  if (job.framework == nullptr) {
+    throw InputError(
+        fmt::format("--for: got \"{}\"; {}", framework_, NearestNames(framework_, table.Names())));
+  }
+  for (std::string& note : RestrictChoices(*job.framework, job.given, job.choices)) {
+    job.warnings.push_back(std::move(note));
+  }
+  job.options.search.top *= kFoundForEachShown;
 }
 
 }  // namespace stagecraft

@@ -13,6 +13,7 @@
 #include "sim/workload/workload.h"
 #include "tools/flags/cost_flags.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/frameworks/framework_table.h"
 #include "tools/verb/flags.h"
 
 namespace stagecraft {
@@ -35,6 +36,8 @@ struct SearchJob {
   bool wants_explanation = true;
   int shown = 5;  // plans in the report
   CostQuestion cost = {};
+  // What has to run the plans; null: anything. DropOthers() must be called on what is found.
+  const TrainingFramework* framework = nullptr;
   FrameworkMemory memory = {};             // of the training stack's software
   std::vector<std::string> files;          // that were read
   std::vector<std::string> warnings = {};  // assumptions that results rest on, a sentence each
@@ -66,6 +69,8 @@ class SearchFlags {
   void RegisterObjective(Flags& flags);
   void RegisterChoices(Flags& flags);
   void RegisterAlgorithm(Flags& flags);
+  // Restricts the choices to what --for names.
+  void TakeFramework(SearchJob& job) const;
   // Sets everything that says how to search.
   void BuildAlgorithm(SearchJob& job) const;
 
@@ -74,6 +79,7 @@ class SearchFlags {
   Choices choices_;
   bool fewer_devices_ = false;
   std::vector<std::string> schedules_, recomputes_;
+  std::string framework_;
   std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_, page_;
   int top_ = 5;
   bool compares_ = false;

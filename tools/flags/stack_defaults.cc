@@ -1,10 +1,13 @@
 // PlanFlags::WithStackDefaults(): what a training stack does where flags are not given.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <optional>
 #include <variant>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
+#include "sim/workload/networks/decoder.h"
 #include "sim/workload/readers/hf_config.h"
 #include "sim/workload/workload_catalogue.h"
 #include "tools/flags/plan_flags.h"
@@ -108,6 +111,16 @@ void PlanFlags::TakePipelineDefaults(const StackDefaults& stack, std::vector<Sta
   }
 }
 
+bool PlanFlags::IsVocabularyPadded(int multiple) const {
+  const std::optional<FilePart<PlanProto>> file = PlanFromFile();
+  if (!file) return false;
+  const PlanProto& plan = file->proto;
+  int ranks = plan.has_degrees() ? plan.degrees().tp() : 1;
+  if (plan.stages_size() > 0) ranks = plan.stages(0).tensor_parallel();
+  const int64_t vocabulary = LoadDecoderConfig(model_).vocab;
+  return PaddedVocabulary(vocabulary, std::clamp(ranks, 1, 1 << 20), multiple) == vocabulary;
+}
+
 PlanFlags PlanFlags::WithStackDefaults(StackUse use, std::vector<StackValue>& used) const {
   const StackDefaults& stack = FindStack(stack_, software_date_);
   PlanFlags flags = *this;
@@ -130,7 +143,7 @@ PlanFlags PlanFlags::WithStackDefaults(StackUse use, std::vector<StackValue>& us
   const int multiple = IsDecoder(model_) ? stack.vocabulary_multiple : 0;
   if (makes_plan && multiple > 0) {
     take("vocabulary_multiple", "--vocabulary-multiple", flags.vocabulary_multiple_, multiple);
-  } else if (multiple > 0) {
+  } else if (multiple > 0 && !(use == StackUse::kPlanFile && IsVocabularyPadded(multiple))) {
     flags.stack_note_ = fmt::format(
         "the vocabulary is not padded; training stack {} pads it to a multiple of {} x the "
         "tensor-parallel degree",

@@ -1,0 +1,31 @@
+// Restricts a search to what a training framework can run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "search/problem.h"
+#include "search/solution.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload.h"
+#include "tools/frameworks/framework_table.h"
+
+namespace stagecraft {
+
+// Of so many plans that a search finds for every one that is shown, those that the framework cannot
+// run are dropped.
+inline constexpr int kFoundForEachShown = 20;
+
+// Takes out of the choices what the framework does not have; what they leave open becomes what it
+// has. Choices cannot say all of it, so that DropOthers() is needed, too. Throws an InputError that
+// names the flag for a value that was asked for and that the framework does not have. Returns notes
+// for the user.
+std::vector<std::string> RestrictChoices(const TrainingFramework& framework, PlanDegrees& given,
+                                         Choices& choices);
+
+// Drops the plans that the framework cannot run, and keeps the order of the others. Throws an
+// InputError that says why if none is left of some.
+void DropOthers(const TrainingFramework& framework, const Workload& workload,
+                std::vector<RankedPlan>& plans);
+
+}  // namespace stagecraft

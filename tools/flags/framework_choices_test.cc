@@ -1,0 +1,98 @@
+#include "tools/flags/framework_choices.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "costmodel/error_of.h"
+#include "tools/verb/command.h"
+
+namespace stagecraft {
+namespace {
+
+const TrainingFramework& Find(const char* id) { return *FrameworkTable::Embedded().Find(id); }
+
+std::string Search(Args flags) {
+  Args args = {"--model", "gpt2-medium",   "--cluster", "h100-sxm:1x8", "--global-batch",
+               "32",      "--seq",         "512",       "--no-explain", "--quiet",
+               "--json",  "--micro-batch", "1,2"};
+  args.insert(args.end(), flags.begin(), flags.end());
+  std::ostringstream out, err;
+  std::istringstream in;
+  RunSearch(args, in, out, err);
+  return out.str();
+}
+
+TEST(FrameworkChoicesTest, OpenChoicesBecomeWhatTheFrameworkHas) {
+  PlanDegrees given;
+  Choices choices;
+  const std::vector<std::string> notes = RestrictChoices(Find("megatron-core"), given, choices);
+  EXPECT_EQ(choices.zeros, (std::vector<int>{0, 1}));
+  EXPECT_EQ(choices.schedules.size(), 2u);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0],
+            "Megatron-LM has other ZeRO stages without pipelines, which are tried with --pp 1");
+  choices = {};
+  choices.pipeline = {1};
+  RestrictChoices(Find("megatron-core"), given, choices);
+  EXPECT_EQ(choices.zeros, (std::vector<int>{0, 1, 2, 3}));
+}
+
+TEST(FrameworkChoicesTest, FsdpIsDataParallelAlone) {
+  PlanDegrees given;
+  Choices choices;
+  RestrictChoices(Find("fsdp"), given, choices);
+  EXPECT_EQ(choices.pipeline, std::vector<int>{1});
+  EXPECT_EQ(choices.tensor, std::vector<int>{1});
+  EXPECT_EQ(choices.context, std::vector<int>{1});
+  EXPECT_EQ(given.sequence_parallel, 0);
+}
+
+TEST(FrameworkChoicesTest, WhatWasAskedForAndIsMissingIsRefused) {
+  const auto error = [](const char* framework, const Choices& asked) {
+    return ErrorOf([&] {
+      PlanDegrees given;
+      Choices choices = asked;
+      RestrictChoices(Find(framework), given, choices);
+    });
+  };
+  Choices schedule, zero, tensor;
+  schedule.schedules = {PipelineSchedule::kZeroBubbleV};
+  zero.zeros = {2};
+  tensor.tensor = {2};
+  EXPECT_EQ(error("megatron-core", schedule),
+            "--schedule: got zb-v, which Megatron-LM does not have, want another or no --for");
+  EXPECT_EQ(error("deepspeed", zero),
+            "--zero: got 2, which DeepSpeed does not have in pipelines (--pp 1 leaves them out), "
+            "want another or no --for");
+  EXPECT_EQ(error("fsdp", tensor),
+            "--tp: got 2, which PyTorch FSDP does not have, want another or no --for");
+}
+
+TEST(FrameworkChoicesTest, ASearchFindsOnlyPlansThatTheFrameworkCanRun) {
+  for (const char* framework : {"megatron-core", "deepspeed", "fsdp"}) {
+    const auto report = nlohmann::json::parse(Search({"--for", framework, "--top", "4"}));
+    ASSERT_FALSE(report["plans"].empty()) << framework;
+    EXPECT_LE(report["plans"].size(), 4u);
+    for (const auto& ranked : report["plans"]) {
+      const auto& plan = ranked["plan"];
+      const int stages = plan["pp"], zero = plan["zero"], tensor = plan["tp"];
+      if (stages > 1) EXPECT_LE(zero, 1) << framework;
+      if (framework == std::string("deepspeed") && stages > 1) EXPECT_EQ(tensor, 1);
+      if (framework == std::string("fsdp")) EXPECT_EQ(stages * tensor, 1);
+    }
+  }
+}
+
+TEST(FrameworkChoicesTest, UnknownFrameworksAreRefused) {
+  EXPECT_EQ(ErrorOf([] {
+              Search({"--for", "megatron"});
+            }).substr(0, 40),
+            "--for: got \"megatron\"; did you mean \"meg");
+}
+
+}  // namespace
+}  // namespace stagecraft
