@@ -35,10 +35,11 @@ class Maker {
   MeasuredTimeline Make() {
     made_.notes = ranks_.notes;
     const std::vector<RecordedStep> steps = FindSteps(recordings_, ranks_);
-    const RecordedStep step = Choose(steps);
+    RecordedStep step = Choose(steps);
+    const bool is_own = !recordings_[0].own.empty();
+    if (is_own) step.start_ns = 0;  // its times are those of the timeline, which may start later
     Collect(step);
     FindWaits();
-    const bool is_own = !recordings_[0].own.empty();
     is_own ? BuildOwn() : Build();
     Describe(steps, step, is_own);
     return std::move(made_);

@@ -26,7 +26,7 @@ struct MeasuredTimeline {
 // Every kernel of it becomes a task on the lane of its stream; the first one starts at zero. A step
 // lasts until the next one starts, the last one until its last kernel ends. Kernels must have been
 // placed (kernel_places.h). Recordings of one job must be of different ranks. Traces that `export`
-// wrote give the tasks of which they were made. Throws InputError.
+// wrote give the tasks of which they were made, at the same times. Throws InputError.
 MeasuredTimeline MakeMeasuredTimeline(const std::vector<Recording>& recordings);
 
 }  // namespace stagecraft
