@@ -62,11 +62,11 @@ void PrintTraceReport(const TraceReport& report, std::ostream& out) {
   PrintClasses(report.imported.timeline.record, out);
   const TraceSamples& samples = report.imported.samples;
   if (!report.files.samples.empty()) {
-    out << fmt::format("{}: {} sizes of matrix products\n", report.files.samples,
+    out << fmt::format("{}: matrix products of {} sizes\n", report.files.samples,
                        samples.gemms.size());
   }
   if (!report.files.collectives.empty()) {
-    out << fmt::format("{}: {} sizes of collectives\n", report.files.collectives,
+    out << fmt::format("{}: collectives of {} sizes and groups\n", report.files.collectives,
                        samples.collectives.size());
   }
   for (const std::string& note : report.imported.notes) out << "  note: " << note << '\n';

@@ -218,10 +218,11 @@ void PrintClassComparison(const ComparedClasses& compared, int top, std::ostream
   out << fmt::format("\n{:<18}{:>14}{:>14}{:>12}{:>9}{:>10}{:>10}{:>12}\n", "class", "predicted ms",
                      "measured ms", "difference", "error %", "ops", "kernels", "waiting ms");
   for (const ClassRow& row : c.classes) {
-    const std::string waits = row.waits > Duration() ? fmt::format("{:.3f}", row.waits.ms()) : "";
+    const std::string waits =
+        row.waits > Duration() ? fmt::format("{:>12.3f}", row.waits.ms()) : "";
     PrintPair(Name(row.kind), row.time,
-              fmt::format("{:>10}{:>10}{:>12}", Number(row.predicted_ops),
-                          Number(row.measured_kernels), waits),
+              fmt::format("{:>10}{:>10}{}", Number(row.predicted_ops), Number(row.measured_kernels),
+                          waits),
               out);
   }
   out << fmt::format("\n{:<18}{:>14}{:>14}{:>12}{:>9}\n", "phase", "predicted ms", "measured ms",
