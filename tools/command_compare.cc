@@ -19,6 +19,7 @@
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline_record_proto.h"
 #include "tools/network/network_comparison.h"
+#include "tools/report/class_report.h"
 #include "tools/report/comparison_report.h"
 #include "tools/trace/trace_file.h"
 #include "tools/trace/trace_pair.h"
@@ -113,8 +114,31 @@ void CheckSchedules(const TimelineFile& predicted, const TimelineFile& measured)
                                    : ""));
 }
 
+// Compares timelines of which one at least was recorded by a profiler: its tasks are kernels.
+void CompareKernels(const CompareFlags& flags, TimelineFile predicted, TimelineFile measured,
+                    std::ostream& out) {
+  if (!flags.trace.empty()) {
+    throw InputError(
+        "--trace: got it with a timeline of a profiler's kernels, want it with two timelines of "
+        "one "
+        "schedule");
+  }
+  const ComparedClasses compared = CompareByClass(std::move(predicted), std::move(measured));
+  if (!flags.json) {
+    PrintClassComparison(compared, flags.top, out);
+    return;
+  }
+  Json report = ReportHeader("compare", kSchema, {flags.predicted, flags.measured});
+  report.update(ToJson(compared, flags.top));
+  PrintJson(std::move(report), out);
+}
+
 void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& err) {
   ComparedTimelines compared{ReadTimeline(flags.predicted), ReadTimeline(flags.measured), {}};
+  if (compared.predicted.record.kernels || compared.measured.record.kernels) {
+    CompareKernels(flags, std::move(compared.predicted), std::move(compared.measured), out);
+    return;
+  }
   CheckSchedules(compared.predicted, compared.measured);
   compared.comparison = CompareTimelines(compared.predicted.record, compared.measured.record);
   RequireSound(compared.comparison, flags.predicted + " and " + flags.measured);
@@ -140,6 +164,10 @@ void AddExamples(Flags& flags) {
       "communication slows compute beside it, and in memory. Devices and links may differ, tasks "
       "may not.");
   flags.AddNote(
+      "A timeline that import made of a profiler's trace has kernels in place of tasks: the report "
+      "then compares classes of kernels and phases, and names what was never predicted and what "
+      "never ran.");
+  flags.AddNote(
       "With --network the verdict on a message size is \"as predicted\" within the 80 % interval "
       "of the prediction or 15 %, else slower or faster. The verdict on a log is that on its "
       "largest message, whose time depends on bandwidth.");
@@ -149,7 +177,9 @@ void Register(Flags& flags, CompareFlags& values) {
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("PREDICTED", values.predicted, {"", "A timeline, as simulate --timeline writes it."});
   input.Add("MEASURED", values.measured,
-            {"", "A timeline of the same schedule, as run writes it."});
+            {"",
+             "A timeline of the same schedule, as run writes it, or one that import made of a "
+             "profiler's trace."});
   input.Add("--network", values.network.files,
             {"<file>...",
              "Compare measured with predicted bus bandwidth: logs of nccl-tests, in place of two "

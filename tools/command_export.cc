@@ -18,6 +18,7 @@
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan_proto.h"
 #include "sim/step/plan_pass_orders.h"
+#include "tools/export_kineto.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/frameworks/training_export.h"
@@ -162,6 +163,9 @@ void Register(Flags& flags, std::string& format, std::string& path) {
   flags.AddTerm("schedule-csv",
                 "the passes of every stage, as PyTorch's pipelining reads them "
                 "(pipeline_parallel_schedule_csv of torchtitan); --order-file reads them, too");
+  flags.AddTerm("kineto",
+                "a timeline as a trace of PyTorch's profiler: export kineto measured.pb -o "
+                "measured.json (export kineto --help)");
   flags.AddTerm("plan", "the plan with every stage and pass spelled out, for --plan");
   for (const TrainingExport::Format& one : TrainingExport::Formats()) {
     flags.AddTerm(one.name, one.writes);
@@ -192,6 +196,9 @@ void ExportTraining(const TrainingExport::Format& format, const PlanFlags& plan_
 }  // namespace
 
 int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
+  if (!args.empty() && args[0] == "kineto") {
+    return RunExportKineto(Args(args.begin() + 1, args.end()), out);
+  }
   Flags flags("export",
               "Writes the pipeline schedule of a plan for other programs, the whole plan, or what "
               "starts it in a training framework.");

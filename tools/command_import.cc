@@ -1,5 +1,6 @@
 // import: makes cluster files and tables of collectives from what other tools print, cluster files
-// of this machine, and plans from the files of training frameworks.
+// of this machine, plans from the files of training frameworks, and measured timelines from the
+// traces of profilers.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -24,6 +25,7 @@
 #include "tools/import/slurm_topology.h"
 #include "tools/import/smi_topology.h"
 #include "tools/network/network_import.h"
+#include "tools/recorded/trace_report.h"
 #include "tools/run/local_host_import.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
@@ -41,6 +43,8 @@ struct ImportFlags {
   ImportOptions options;
   LocalGpuWish local;
   TrainingImport training;
+  TraceOutputs trace;
+  bool cuts_off = false;
   bool json = false;
   bool quiet = false;  // accepted, though nothing is printed that it could suppress
 };
@@ -82,6 +86,9 @@ std::map<std::string, Format> MakeFormats() {
        {{"--gpu", "--node", "--oversubscription"},
         ReadAndImport<kMostKubernetesBytes, ImportKubernetesNodes>}},
       {"nccl-tests", {{"--cluster", "--collective"}, nullptr}},
+      {"kineto", {{"--gpu", "--cluster", "--samples", "--collectives", "--cut-off"}, nullptr}},
+      {"nsys", {{}, nullptr}},
+      {"chakra", {{"--cut-off"}, nullptr}},
       {"local-host", {{}, MeasureHost, false}},
       {"local-gpu", {{"--gpu", "--parts", "--board"}, LookAtLocalGpu, false}},
   };
@@ -94,6 +101,16 @@ std::map<std::string, Format> MakeFormats() {
 
 const std::map<std::string, Format>& Formats() {
   static const std::map<std::string, Format> formats = MakeFormats();
+  return formats;
+}
+
+// The traces of profilers, which become timelines.
+const std::map<std::string, TraceFormat>& TraceFormats() {
+  static const std::map<std::string, TraceFormat> formats = {
+      {"kineto", TraceFormat::kKineto},
+      {"nsys", TraceFormat::kNsys},
+      {"chakra", TraceFormat::kChakra},
+  };
   return formats;
 }
 
@@ -138,7 +155,7 @@ void CheckFiles(const ImportFlags& flags) {
     throw InputError("IN: got " + std::to_string(files) + " files, want " + want);
   }
   if (flags.out.empty()) {
-    throw InputError("-o: got no file, want the cluster file, table or plan to write");
+    throw InputError("-o: got no file, want the cluster file, table, plan or timeline to write");
   }
 }
 
@@ -147,6 +164,7 @@ void AddFormats(Flags& flags) {
   flags.AddExample("import nccl-tests all_reduce.log --cluster dgx-a100:4 -o measured.csv");
   flags.AddExample("import local-gpu --parts 64,68 -o parts.json");
   flags.AddExample("import megatron train.sh --cluster h100-sxm:8x8 -o plan.yaml");
+  flags.AddExample("import kineto rank0.json.gz -o measured.pb --samples gemms.csv");
   flags.AddNote("Formats:");
   flags.AddTerm("nccl-topo", "the XML that NCCL writes to the file of NCCL_TOPO_DUMP_FILE");
   flags.AddTerm("smi-topo", "nvidia-smi topo -m, with --gpu");
@@ -154,6 +172,13 @@ void AddFormats(Flags& flags) {
   flags.AddTerm("k8s", "kubectl get nodes -o json");
   flags.AddTerm("nccl-tests",
                 "what its programs print, or write with -J: any number of files, with --cluster");
+  flags.AddTerm("kineto",
+                "the JSON of PyTorch's profiler, also gzipped, a file for each rank: the step that "
+                "stands for all becomes a timeline for compare; with --samples and --collectives "
+                "also tables for fit");
+  flags.AddTerm("nsys", "the same for what nsys export --type sqlite wrote");
+  flags.AddTerm("chakra",
+                "the same for execution traces of MLCommons Chakra, a file for each rank");
   flags.AddTerm("local-gpu",
                 "the GPUs of this machine; with --parts one of them, divided into several devices, "
                 "whose rates are measured; takes no IN");
@@ -188,8 +213,8 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
   group.Add(
       "--cluster", values.cluster,
       {"<cluster>",
-       "As for simulate; with nccl-tests: where the logs were taken; with a training framework: "
-       "what the training runs on."});
+       "As for simulate; with nccl-tests and kineto: where logs or traces were taken; with a "
+       "training framework: what the training runs on."});
   group
       .Add("--collective", values.collective,
            {"<name>", "With nccl-tests: which collective was run, if the logs do not say."})
@@ -203,26 +228,40 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
              "all, or with --parts the first"});
 }
 
+void RegisterTraces(Flags& flags, ImportFlags& values) {
+  FlagGroup output = flags.In(FlagTopic::kOutput);
+  output.Add("--samples", values.trace.samples,
+             {"<file.csv>",
+              "With kineto: also write the times of matrix products, for fit and --measured-ops. "
+              "The profiler must have recorded shapes."});
+  output.Add("--collectives", values.trace.collectives,
+             {"<file.csv>", "With kineto and --cluster: also write the times of collectives."});
+  flags.In(FlagTopic::kInput)
+      .Add("--cut-off", values.cuts_off,
+           {"", "With kineto and chakra: take what is there of a file that ends too early."});
+}
+
 void Register(Flags& flags, ImportFlags& values) {
   Args formats;
   for (const auto& [name, format] : Formats()) formats.push_back(name);
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("FORMAT", values.format, {"", "What to import (below)."}).OneOf(formats).Required();
-  input.Add(
-      "IN", values.in,
-      {"",
-       "The file to read; one or more with nccl-tests and huggingface, none with local-gpu and "
-       "local-host."});
+  input.Add("IN", values.in,
+            {"",
+             "The file to read; one or more with nccl-tests, huggingface and traces, none with "
+             "local-gpu and local-host."});
   flags.In(FlagTopic::kOutput)
       .Add(
           "-o,--output", values.out,
           {"<file>",
            "The file to write, whole or not at all: a .textproto, .json or .yaml that --cluster "
            "takes; with nccl-tests a .csv that evaluate --network takes; with a training framework "
-           "a plan for --plan, beside which the network is written."});
+           "a plan for --plan, beside which the network is written; with traces a .pb that compare "
+           "takes."});
   flags.AddReporting(values.json, values.quiet);
   RegisterCluster(flags, values);
   values.training.Register(flags);
+  RegisterTraces(flags, values);
   AddFormats(flags);
 }
 
@@ -254,6 +293,24 @@ void WriteTable(const ImportFlags& flags, std::ostream& out) {
   Report(flags, "table", imported.description, imported.notes, out);
 }
 
+void WriteTimeline(const ImportFlags& flags, std::ostream& out) {
+  const TraceImport wish = {.format = TraceFormats().at(flags.format),
+                            .files = flags.in,
+                            .cut_off = flags.cuts_off ? CutOff::kTakeWhatIsThere : CutOff::kRefuse,
+                            .gpu = flags.options.gpu,
+                            .cluster = flags.cluster,
+                            .wants_samples = !flags.trace.samples.empty(),
+                            .wants_collectives = !flags.trace.collectives.empty()};
+  const TraceReport report = WriteTraces(wish, flags.trace);
+  if (!flags.json) {
+    PrintTraceReport(report, out);
+    return;
+  }
+  nlohmann::ordered_json json = ReportHeader("import", kSchema, flags.in);
+  json.update(TraceReportToJson(report));
+  PrintJson(std::move(json), out);
+}
+
 void WriteCluster(const ImportFlags& flags, std::ostream& out) {
   CheckProtoTextPath("-o", flags.out);
   const Format& format = Formats().at(flags.format);
@@ -275,8 +332,8 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   Flags described(
       "import",
       "Makes a cluster file from what another tool printed or for this machine, a table "
-      "of collectives from nccl-tests logs, or a plan from the files of a training "
-      "framework.");
+      "of collectives from nccl-tests logs, a plan from the files of a training framework, "
+      "or a timeline from the traces of profilers.");
   ImportFlags flags;
   Register(described, flags);
   if (described.Parse(args, out)) return kExitOk;
@@ -285,6 +342,9 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   CheckFiles(flags);
   if (TrainingImport::Knows(flags.format)) {
     flags.training.Run(flags.format, {flags.in, flags.out, flags.cluster, flags.json}, out);
+  } else if (TraceFormats().contains(flags.format)) {
+    flags.trace.timeline = flags.out;
+    WriteTimeline(flags, out);
   } else if (Formats().at(flags.format).read == nullptr) {
     WriteTable(flags, out);
   } else {

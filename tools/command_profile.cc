@@ -12,10 +12,12 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "sim/cluster/cluster_spec.h"
 #include "tools/flags/sample_flags.h"
+#include "tools/kernels/sample_warnings.h"
 #include "tools/profile/collective_sweep.h"
 #include "tools/profile/profile_devices.h"
 #include "tools/profile/profile_run.h"
@@ -281,6 +283,11 @@ int RunProfile(const Args& args, std::istream&, std::ostream& out, std::ostream&
     PrintJson(ToJson(report, flags, clock.Elapsed().ms()), out);
   } else {
     Print(report, flags, out);
+  }
+  if (!flags.quiet && report.outcome.measured + report.outcome.already > 0) {
+    for (const std::string& warning : SampleWarnings(flags.output, ReadSamples(flags.output))) {
+      err << "warning: " << warning << '\n';
+    }
   }
   if (!flags.quiet) {
     err << fmt::format("wrote {} after {:.1f} s\n", flags.output, clock.Elapsed().seconds());

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -24,6 +25,7 @@
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/slow_flag.h"
 #include "tools/report/layer_state_report.h"
+#include "tools/report/measured_step.h"
 #include "tools/report/network_report.h"
 #include "tools/report/slow_report.h"
 #include "tools/report/steady_report.h"
@@ -42,7 +44,7 @@ namespace {
 constexpr int kSchema = 1;
 
 struct Outputs {
-  std::string trace, timeline;
+  std::string trace, timeline, measured;
   bool json = false, quiet = false, unfold = false;
 };
 
@@ -61,6 +63,11 @@ void Register(Flags& flags, Outputs& outputs) {
   flags.AddReporting(outputs.json, outputs.quiet);
   group.Add("--timeline", outputs.timeline,
             {"<file.pb>", "Write schedule and timeline to a file, for compare."});
+  group.Add(
+      "--measured", outputs.measured,
+      {"<time>",
+       "The time of a step that you measured, such as 1.23s or 850ms: says whether it is within "
+       "the prediction's interval, and what would explain the difference."});
   group.Add("--unfold", outputs.unfold,
             {"", "Simulate every device; otherwise devices that do the same are simulated once."});
 }
@@ -179,6 +186,10 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
 
   const auto begin = std::chrono::steady_clock::now();
   CheckOutputs(outputs);
+  std::optional<MeasuredStep> measured;
+  if (flags.IsGiven("--measured")) {
+    measured.emplace().measured = ParseMeasured("--measured", outputs.measured);
+  }
   PlannedJob job = plan.Build();
   slow.Apply(job);
   job.network = network.Build(job.cluster);
@@ -205,6 +216,7 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   if (job.cost.tokens > 0) {
     job.warnings.push_back(EnergyNote(job.cost.rates, job.cluster, step.evaluation));
   }
+  if (measured) measured = CompareMeasured(measured->measured, step.evaluation);
   WallTime wall;
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
@@ -217,9 +229,11 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
     report["cost_model"] = cost_model.name();
     report["seed"] = 0;  // nothing is drawn at random
     report.update(StepToJson(job, step, wall));
+    if (measured) report["measured"] = ToJson(*measured);
     PrintJson(std::move(report), out);
   } else {
     PrintStep(job, step, out);
+    if (measured) PrintMeasured(*measured, out);
   }
   return kExitOk;
 }

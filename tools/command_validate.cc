@@ -17,6 +17,7 @@
 #include "search/stopwatch.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/sample_flags.h"
+#include "tools/own/own_validation.h"
 #include "tools/stacks/stack_table.h"
 #include "tools/validation/baselines.h"
 #include "tools/validation/csv_table.h"
@@ -84,11 +85,18 @@ std::vector<std::string> InputFiles(const ValidateFlags& flags) {
   return files;
 }
 
-Validation ReadRows(const std::vector<std::string>& files, const std::string& source) {
+// Puts tables of a user's own steps, which say by flags what was run, into `own`.
+Validation ReadRows(const std::vector<std::string>& files, const std::string& source,
+                    std::vector<CsvTable>* own) {
   Validation validation;
   std::vector<std::string> sources;
   for (const std::string& file : files) {
-    const CsvTable table = CsvTable::Parse(ReadFile(file), file);
+    CsvTable table = CsvTable::Parse(ReadFile(file), file);
+    if (IsOwnTable(table)) {
+      sources.push_back(fs::path(file).stem().string());
+      if (source.empty() || source == sources.back()) own->push_back(std::move(table));
+      continue;
+    }
     for (MeasuredRow& row : ReadMeasuredRows(table, fs::path(file).stem().string())) {
       if (std::find(sources.begin(), sources.end(), row.source) == sources.end()) {
         sources.push_back(row.source);
@@ -175,10 +183,14 @@ nlohmann::ordered_json HeaderOf(std::vector<std::string> files, const CostModelF
 
 void Register(Flags& flags, ValidateFlags& values) {
   flags.AddExample("validate --against published/megatron_sc21_table1.csv --max-error 20%");
+  flags.AddExample("validate --against examples/own_steps.csv");
   flags.AddExample("validate --all tables/ --report accuracy.html");
   flags.AddExample("validate --all tables/ --fit-constants");
   FlagGroup input = flags.In(FlagTopic::kInput);
-  input.Add("--against", values.against, {"<file>...", "CSV files of measured training steps."});
+  input.Add("--against", values.against,
+            {"<file>...",
+             "CSV files of measured training steps: of the published form, or your own with the "
+             "columns seconds or tokens_per_s, and flags of simulate (model, cluster, tp, ...)."});
   input.Add("--all", values.all,
             {"<folder>",
              "A folder with such files, or with folders published and steps that hold them."});
@@ -215,7 +227,13 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   CheckFitFlags(flags);
   const std::vector<std::string> files = InputFiles(flags);
   const std::unique_ptr<CostModel> model = cost_model.Load();
-  Validation validation = ReadRows(files, flags.source);
+  std::vector<CsvTable> own;
+  Validation validation = ReadRows(files, flags.source, &own);
+  if (flags.fit_constants && !own.empty()) {
+    throw InputError(own[0].name() +
+                     ": got steps that flags describe with --fit-constants, want them with fit "
+                     "--steps");
+  }
   const bool shows_progress = !flags.quiet && &err == &std::cerr && isatty(STDERR_FILENO) != 0;
   const RowFactTable& facts = RowFactTable::Embedded();
   const std::unique_ptr<CostModel> without = cost_model.LoadWithout(facts.NetworkSites());
@@ -235,6 +253,11 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   }
   PredictRows(validation.rows, basis, ProgressTo(progress));
   PredictRows(validation.mixtures, basis);
+  for (const CsvTable& table : own) {
+    for (ValidatedRow& row : ValidateOwnSteps(table, memo)) {
+      validation.rows.push_back(std::move(row));
+    }
+  }
   if (progress != nullptr) *progress << kClearLine << std::flush;
   validation.passes = PredictPasses(validation.not_scored, basis);
   AddBaselines(validation.rows);

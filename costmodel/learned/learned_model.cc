@@ -102,7 +102,27 @@ LearnedModel LearnedModel::WithoutMeasured() const {
   return model;
 }
 
+LearnedModel LearnedModel::AtSite(const SiteFactors& site) const {
+  LearnedModel model = *this;
+  model.site_ = site;
+  return model;
+}
+
 std::vector<Estimate> LearnedModel::Predict(std::span<const Op> ops, const Device& device) const {
+  if (site_ == SiteFactors()) return PredictAnywhere(ops, device);
+  struct Anywhere : CostModel {
+    explicit Anywhere(const LearnedModel& of) : model(of) {}
+    std::vector<Estimate> Predict(std::span<const Op> some, const Device& at) const override {
+      return model.PredictAnywhere(some, at);
+    }
+    const LearnedModel& model;
+  };
+  const Anywhere anywhere(*this);
+  return SiteModel(anywhere, site_).Predict(ops, device);
+}
+
+std::vector<Estimate> LearnedModel::PredictAnywhere(std::span<const Op> ops,
+                                                    const Device& device) const {
   return PriceWithSparse(ops, [&](std::span<const Op> priced) {
     std::vector<Estimate> estimates = PredictUnmeasured(priced, device);
     measured_.Correct(
@@ -154,6 +174,21 @@ std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,
   return estimates;
 }
 
+namespace {
+
+SiteFactors SiteFromProto(const SiteFactorsProto& proto, const std::string& name) {
+  const auto factor = [&](const char* field, double value) {
+    if (value == 0) return 1.0;
+    if (value >= kLeastSiteFactor && value <= kMostSiteFactor) return value;
+    throw InputError(fmt::format("{}: site.{}: got {:g}, want from {:g} to {:g}", name, field,
+                                 value, kLeastSiteFactor, kMostSiteFactor));
+  };
+  return {factor("compute_speed", proto.compute_speed()),
+          factor("network_speed", proto.network_speed()), factor("host_time", proto.host_time())};
+}
+
+}  // namespace
+
 LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::string& name) {
   if (proto.schema() != kSchema) {
     const bool is_older = proto.schema() > 0 && proto.schema() < kSchema;
@@ -186,6 +221,7 @@ LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::str
   }
   model.overhead_ = CallOverhead::FromProto(proto, name);
   model.measured_ = MeasuredTimes::FromProto(proto, name);
+  if (proto.has_site()) model.site_ = SiteFromProto(proto.site(), name);
   return model;
 }
 
@@ -195,6 +231,12 @@ CostModelProto LearnedModel::ToProto() const {
   for (const FamilyModel& model : families_) *proto.add_families() = model.ToProto();
   overhead_.AddTo(proto);
   measured_.AddTo(&proto);
+  if (site_ != SiteFactors()) {
+    SiteFactorsProto* const site = proto.mutable_site();
+    site->set_compute_speed(site_.compute);
+    site->set_network_speed(site_.network);
+    site->set_host_time(site_.host);
+  }
   return proto;
 }
 

@@ -14,6 +14,7 @@
 #include "costmodel/learned/measured_times.h"
 #include "costmodel/learned/sample.h"
 #include "costmodel/network/network_model.h"
+#include "costmodel/site_factors.h"
 
 namespace stagecraft {
 
@@ -51,6 +52,10 @@ class LearnedModel : public CostModel {
   // Returns a copy with another model of collectives, such as a site's own.
   LearnedModel WithNetwork(const NetworkModel& network) const;
 
+  // Returns a copy whose estimates are those of a site, in place of other factors that it had.
+  LearnedModel AtSite(const SiteFactors& site) const;
+  const SiteFactors& site() const { return site_; }
+
   // The overhead of sources that time whole calls.
   const CallOverhead& overhead() const { return overhead_; }
 
@@ -65,6 +70,7 @@ class LearnedModel : public CostModel {
  private:
   LearnedModel();
   const FamilyModel* ModelOf(const Op& op, const Device& device) const;
+  std::vector<Estimate> PredictAnywhere(std::span<const Op> ops, const Device& device) const;
   std::vector<Estimate> PredictUnmeasured(std::span<const Op> ops, const Device& device) const;
 
   std::vector<FamilyModel> families_;  // in the order of KernelFamilies()
@@ -72,6 +78,7 @@ class LearnedModel : public CostModel {
   MeasuredTimes measured_;
   AnalyticalModel analytical_;
   NetworkModel network_;
+  SiteFactors site_;
 };
 
 struct CalibratedModel {

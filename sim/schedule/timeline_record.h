@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "sim/schedule/kernel_profile.h"
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline.h"
 
@@ -34,7 +35,7 @@ struct GpuReadings {
 // How a timeline was measured. If several steps were measured, the timeline is that of the step
 // which stands for all that count, or has the median of each start and each end.
 struct Measurement {
-  std::string executor;              // "host", "cuda"
+  std::string executor;              // "host", "cuda", or the profiler: "kineto", "nsys", "chakra"
   std::string software;              // the software on which times depend, with versions
   std::vector<std::string> devices;  // by rank; empty: not known
   std::vector<Duration> steps;       // the duration of every measured step, in order
@@ -66,6 +67,8 @@ struct TimelineRecord {
   std::optional<Measurement> measurement;  // none: simulated, or not stated
   // If simulated: for how long a device waits, in the step, for its host to launch kernels.
   Duration host_wait;
+  // If a profiler recorded it: what each task is. Its schedule then has no dependencies.
+  std::optional<KernelProfile> kernels;
 };
 
 }  // namespace stagecraft

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
@@ -37,6 +38,7 @@ class RecordReader {
     CheckOpTimes();
     if (proto_.has_measurement()) ReadMeasurement(proto_.measurement());
     ReadHostWait();
+    if (proto_.has_kernels()) ReadKernels(proto_.kernels());
     return std::move(record_);
   }
 
@@ -106,6 +108,43 @@ class RecordReader {
       Fail(fmt::format("host_wait_ns: got {}, want at least 0", proto_.host_wait_ns()));
     }
     record_.host_wait = Duration::Nanoseconds(proto_.host_wait_ns());
+  }
+
+  void ReadKernels(const TimelineProto::Kernels& proto) {
+    KernelProfile& profile = record_.kernels.emplace();
+    profile.names.assign(proto.names().begin(), proto.names().end());
+    if (proto.world_size() < 0) {
+      Fail(fmt::format("kernels.world_size: got {}, want at least 0", proto.world_size()));
+    }
+    profile.world_size = proto.world_size();
+    const int tasks = record_.schedule.task_count();
+    const std::pair<const char*, int> lists[] = {{"name", proto.name_size()},
+                                                 {"class", proto.class__size()},
+                                                 {"layer", proto.layer_size()},
+                                                 {"has_phase", proto.has_phase_size()},
+                                                 {"waits_ns", proto.waits_ns_size()}};
+    for (const auto& [list, size] : lists) {
+      if (size == tasks) continue;
+      Fail(fmt::format("kernels.{}: got {} values, want {}, one for each task", list, size, tasks));
+    }
+    for (TaskId task = 0; task < tasks; ++task) profile.kernels.push_back(KernelOf(proto, task));
+  }
+
+  TracedKernel KernelOf(const TimelineProto::Kernels& proto, TaskId task) const {
+    const auto in_range = [&](const char* field, int64_t value, int64_t least, int64_t most) {
+      if (value >= least && value <= most) return value;
+      Fail(fmt::format("kernels.{}[{}]: got {}, want {} to {}", field, task, value, least, most));
+    };
+    const Duration took = record_.timeline.end(task) - record_.timeline.start(task);
+    TracedKernel kernel;
+    kernel.name =
+        static_cast<int32_t>(in_range("name", proto.name(task), 0, proto.names_size() - 1));
+    kernel.kind = static_cast<KernelClass>(
+        in_range("class", proto.class_(task), 0, TimelineProto::Kernels::Class_MAX));
+    kernel.layer = static_cast<int32_t>(in_range("layer", proto.layer(task), -1, INT32_MAX));
+    kernel.has_phase = proto.has_phase(task);
+    kernel.waits = Duration::Nanoseconds(in_range("waits_ns", proto.waits_ns(task), 0, took.ns()));
+    return kernel;
   }
 
   void ReadMemory() {
@@ -237,6 +276,18 @@ void Write(const Measurement& measurement, TimelineProto::Measurement* proto) {
   for (const Duration late : measurement.queued_late) proto->add_queued_late_ns(late.ns());
 }
 
+void Write(const KernelProfile& profile, TimelineProto::Kernels* proto) {
+  for (const std::string& name : profile.names) proto->add_names(name);
+  proto->set_world_size(profile.world_size);
+  for (const TracedKernel& kernel : profile.kernels) {
+    proto->add_name(kernel.name);
+    proto->add_class_(static_cast<TimelineProto::Kernels::Class>(kernel.kind));
+    proto->add_layer(kernel.layer);
+    proto->add_has_phase(kernel.has_phase);
+    proto->add_waits_ns(kernel.waits.ns());
+  }
+}
+
 }  // namespace
 
 TimelineRecord TimelineRecordFromProto(const TimelineProto& proto, std::string_view file) {
@@ -253,6 +304,7 @@ TimelineProto ToProto(const TimelineRecord& record) {
   for (const int device : record.op_times.device_of_rank) proto.add_op_times_of_rank(device);
   if (record.measurement) Write(*record.measurement, proto.mutable_measurement());
   proto.set_host_wait_ns(record.host_wait.ns());
+  if (record.kernels) Write(*record.kernels, proto.mutable_kernels());
   return proto;
 }
 

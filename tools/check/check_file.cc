@@ -23,6 +23,10 @@
 #include "tools/check/check_networks.h"
 #include "tools/check/check_samples.h"
 #include "tools/check/check_sweeps.h"
+#include "tools/own/own_steps.h"
+#include "tools/recorded/chakra_reader.h"
+#include "tools/recorded/nsys_reader.h"
+#include "tools/recorded/recording.h"
 #include "tools/trace/check_trace.h"
 #include "tools/validation/csv_table.h"
 #include "tools/validation/measured_row.h"
@@ -41,6 +45,7 @@ constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "policy",
                                        "PyTorch pipeline schedule",
                                        "measured rows",
+                                       "own steps",
                                        "measured collectives",
                                        "nccl-tests log",
                                        "NCCL topology XML",
@@ -54,6 +59,8 @@ constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "Chrome trace",
                                        "sweep database",
                                        "sweep table",
+                                       "Nsight Systems export",
+                                       "Chakra execution trace",
                                        "HTML report"};
 
 constexpr const char* kWanted = "one of the kinds of file that check --help lists";
@@ -206,10 +213,28 @@ FileSummary CheckBinary(const std::string& bytes, const std::string& path,
 FileSummary CheckTable(const std::string& text, const std::string& path) {
   if (IsSampleTable(text)) return {"samples", DescribeSamples(ParseSamples(text, path), path)};
   const std::string stem = std::filesystem::path(path).stem().string();
-  const auto rows = ReadMeasuredRows(CsvTable::Parse(text, path), stem);
+  const CsvTable table = CsvTable::Parse(text, path);
+  if (IsOwnTable(table)) {
+    return {"own steps", fmt::format("{} measured training steps", ReadOwnSteps(table).size())};
+  }
+  const auto rows = ReadMeasuredRows(table, stem);
   const auto scored =
       std::count_if(rows.begin(), rows.end(), [](const MeasuredRow& row) { return row.is_scored; });
   return {"measured rows", fmt::format("{} rows, {} of them scored", rows.size(), scored)};
+}
+
+FileSummary CheckNsys(const std::string& path) {
+  const std::vector<Recording> processes = ReadNsys(path);
+  size_t kernels = 0;
+  for (const Recording& process : processes) kernels += process.kernels.size();
+  return {"Nsight Systems export",
+          fmt::format("{} kernels and copies of {} processes", kernels, processes.size())};
+}
+
+FileSummary CheckChakra(const std::string& path) {
+  const Recording recording = ReadChakra(path, CutOff::kRefuse);
+  return {"Chakra execution trace",
+          fmt::format("{} nodes that ran on the device", recording.kernels.size())};
 }
 
 // Kinds of file that commands unzip: tables of collectives, operator graphs and samples.
@@ -244,6 +269,8 @@ FileSummary CheckFile(const std::string& path, const CheckContext& context) {
   if (const auto foreign = CheckForeignText(text, path, extension)) return *foreign;
   if (extension == ".pftrace") return {"Perfetto trace", CheckPerfettoTrace(text, path)};
   if (extension == ".csv") return CheckTable(text, path);
+  if (IsSqliteFile(path)) return CheckNsys(path);
+  if (extension == ".et") return CheckChakra(path);
   if (extension == ".pb") return CheckBinary(text, path, context);
   if (IsProtoExtension(extension)) return CheckStructured(text, path, extension, context);
   if (const auto network = CheckNetworkFile(text, path, extension)) return *network;

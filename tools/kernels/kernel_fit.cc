@@ -21,6 +21,7 @@
 #include "data/embedded.h"
 #include "proto/cost_model.pb.h"
 #include "tools/kernels/kernel_evidence.h"
+#include "tools/kernels/sample_warnings.h"
 
 namespace stagecraft {
 namespace {
@@ -48,22 +49,6 @@ Args WarningsOf(const std::map<std::string, CalibrationEvidence>& evidence, Lear
     if (!warning.empty()) warnings.push_back(warning);
   }
   return warnings;
-}
-
-// Returns a warning about rows whose repeats differ much; empty if there are none.
-std::string SpreadWarning(std::span<const Sample> samples) {
-  constexpr double kWide = 0.2;
-  int wide = 0;
-  double most = 0;
-  for (const Sample& sample : samples) {
-    wide += sample.spread > kWide ? 1 : 0;
-    most = std::max(most, sample.spread);
-  }
-  if (wide == 0) return "";
-  return fmt::format(
-      "calibration: {} of {} rows have a spread above {} over their repeats, {:.2g} at most; they "
-      "count less: measure them again on an idle device",
-      wide, samples.size(), kWide, most);
 }
 
 FitSummary Summarise(SampleInput input, const LearnedModel& model) {
@@ -104,6 +89,9 @@ KernelFit FitTo(const KernelFitFlags& flags, ProgressLine& progress) {
       fmt::format("stagecraft {} fit --samples {}", kToolVersion, Origin(summary.input));
   summary.evidence = FitEvidenceByOp(summary.input.samples);
   summary.warnings = WarningsOf(summary.evidence, LearnedBy::kFit);
+  for (std::string& warning : SampleWarnings("samples", summary.input.samples)) {
+    summary.warnings.push_back(std::move(warning));
+  }
   return fitted;
 }
 
@@ -170,7 +158,7 @@ CalibrationSummary CalibrateOn(const KernelFitFlags& flags, KernelFit& fitted) {
   CalibratedModel calibrated = fitted.model->Calibrated(samples);
   if (calibrated.rows > 0) calibration.evidence = CalibrationEvidenceByOp(base, samples);
   calibration.warnings = WarningsOf(calibration.evidence, LearnedBy::kCalibration);
-  if (std::string warning = SpreadWarning(samples); !warning.empty()) {
+  for (std::string& warning : SampleWarnings("calibration", samples)) {
     calibration.warnings.push_back(std::move(warning));
   }
   const auto after = ErrorsByOp(calibrated.model.WithoutMeasured(), samples);

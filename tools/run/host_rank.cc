@@ -126,7 +126,8 @@ void Execute(MpiWorld& world, char** words) {
                                                    .task_sigma = measured->task_sigma,
                                                    .gpus = {},
                                                    .queued_late = {}},
-                        .host_wait = {}};
+                        .host_wait = {},
+                        .kernels = {}};
   for (const int64_t bytes : held) record.peak_memory.emplace_back(bytes);
   record.measurement->devices.assign(world.size(), ProcessorName());
   WriteFileAtomically(words[3], ToProto(record).SerializeAsString());

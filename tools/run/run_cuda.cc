@@ -68,7 +68,8 @@ TimelineRecord RunHere(const PlannedJob& job, const Schedule& schedule, const Cu
                                      .task_sigma = std::move(result.measured.task_sigma),
                                      .gpus = std::move(result.gpus),
                                      .queued_late = std::move(result.measured.queued_late)},
-          .host_wait = {}};
+          .host_wait = {},
+          .kernels = {}};
 }
 
 // Throws InputError if this host alone cannot run all ranks.

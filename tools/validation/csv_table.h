@@ -18,6 +18,8 @@ class CsvTable {
   int row_count() const { return static_cast<int>(rows_.size()); }
   // The line of the file on which a row begins, counted from 1.
   int line(int row) const { return lines_[row]; }
+  int column_count() const { return static_cast<int>(header_.size()); }
+  const std::string& column(int column) const { return header_[column]; }
   // The index of a column; -1 if there is none.
   int Column(const std::string& column) const;
   const std::string& field(int row, int column) const { return rows_[row][column]; }

@@ -1,0 +1,60 @@
+#include "tools/recorded/gemm_shapes.h"
+
+#include <algorithm>
+
+#include "tools/recorded/kernel_names.h"
+
+namespace stagecraft {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+struct Product {
+  std::string_view name;
+  size_t left = 0;  // which input is the left matrix; the right one follows
+};
+// aten/src/ATen/native: addmm(self, mat1, mat2), baddbmm(self, batch1, batch2).
+constexpr Product kProducts[] = {
+    {"aten::mm", 0},
+    {"aten::bmm", 0},
+    {"aten::addmm", 1},
+    {"aten::baddbmm", 1},
+    {"aten::matmul", 0},
+    {"aten::_scaled_mm", 0},
+    {"aten::_addmm_activation", 1},
+};
+
+bool IsMatrix(const Dims& dims) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return (dims.size() == 2 || dims.size() == 3) &&
+         std::all_of(dims.begin(), dims.end(), [](int64_t n) { return n > 0 && n < kMost; });
+}
+
+}  // namespace
+
+std::optional<Op> GemmOfOperator(std::string_view name, std::span<const Dims> dims,
+                                 std::span<const std::string> types) {
+  const auto found = std::find_if(std::begin(kProducts), std::end(kProducts),
+                                  [&](const Product& product) { return product.name == name; });
+  if (found == std::end(kProducts) || dims.size() < found->left + 2) return {};
+  const Dims& left = dims[found->left];
+  const Dims& right = dims[found->left + 1];
+  if (!IsMatrix(left) || !IsMatrix(right) || left.size() < right.size()) return {};
+  if (types.size() <= found->left) return {};
+  const std::optional<DType> dtype = TypeOf(types[found->left]).dtype;
+  if (!dtype) return {};
+  const int64_t k = left.back(), n = right.back();
+  if (right[right.size() - 2] != k) return {};
+  int64_t m = left[left.size() - 2], batch = 1;
+  if (right.size() == 3) {
+    if (left[0] != right[0]) return {};
+    batch = left[0];
+  } else if (left.size() == 3) {
+    m *= left[0];  // a matrix of all rows
+  }
+  const Op op = Op::GemmOfRows(*dtype, m, n, k, batch, {k, n});
+  if (Operands(op) > kMostOperands) return {};
+  return op;
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,121 @@
+#include "tools/recorded/kineto_event.h"
+
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+
+#include "tools/recorded/recording.h"
+
+namespace stagecraft {
+namespace {
+
+using Words = std::unordered_map<std::string_view, KinetoKey>;
+
+const Words& EventWords() {
+  static const Words words = {{"ph", KinetoKey::kPhase},     {"cat", KinetoKey::kCategory},
+                              {"name", KinetoKey::kName},    {"pid", KinetoKey::kProcess},
+                              {"tid", KinetoKey::kThread},   {"ts", KinetoKey::kStart},
+                              {"dur", KinetoKey::kDuration}, {"args", KinetoKey::kArgs}};
+  return words;
+}
+
+const Words& ArgumentWords() {
+  static const Words words = {{"External id", KinetoKey::kExternal},
+                              {"correlation", KinetoKey::kCorrelation},
+                              {"device", KinetoKey::kDevice},
+                              {"stream", KinetoKey::kStream},
+                              {"Input Dims", KinetoKey::kInputDims},
+                              {"Input type", KinetoKey::kInputTypes},
+                              {"Sequence number", KinetoKey::kSequence},
+                              {"Collective name", KinetoKey::kCollective},
+                              {"In msg nelems", KinetoKey::kInElements},
+                              {"Out msg nelems", KinetoKey::kOutElements},
+                              {"Group size", KinetoKey::kGroupSize},
+                              {"dtype", KinetoKey::kDType},
+                              {"Process Group Name", KinetoKey::kGroup},
+                              {"Seq", KinetoKey::kGroupSequence},
+                              {"Process Group Ranks", KinetoKey::kGroupRanks},
+                              {"stagecraft task", KinetoKey::kOwnTask},
+                              {"stagecraft class", KinetoKey::kOwnClass},
+                              {"stagecraft phase", KinetoKey::kOwnPhase},
+                              {"stagecraft lane", KinetoKey::kOwnLane},
+                              {"stagecraft rank", KinetoKey::kOwnRank},
+                              {"stagecraft stage", KinetoKey::kOwnStage},
+                              {"stagecraft chunk", KinetoKey::kOwnChunk},
+                              {"stagecraft micro-batch", KinetoKey::kOwnMicroBatch},
+                              {"stagecraft segment", KinetoKey::kOwnSegment},
+                              {"stagecraft layer", KinetoKey::kOwnLayer}};
+  return words;
+}
+
+KinetoKey Find(const Words& words, std::string_view word) {
+  const auto found = words.find(word);
+  return found == words.end() ? KinetoKey::kNone : found->second;
+}
+
+}  // namespace
+
+KinetoKey FindEventKey(std::string_view word) { return Find(EventWords(), word); }
+KinetoKey FindArgumentKey(std::string_view word) { return Find(ArgumentWords(), word); }
+
+const char* Word(KinetoKey key) {
+  for (const Words* words : {&EventWords(), &ArgumentWords()}) {
+    for (const auto& [word, named] : *words) {
+      if (named == key) return word.data();
+    }
+  }
+  return "";
+}
+
+void KinetoEvent::Clear() {
+  for (std::string* text : {&phase, &category, &name, &collective, &dtype, &group, &ranks,
+                            &own_class, &own_phase, &own_lane}) {
+    text->clear();
+  }
+  for (int64_t* number : {&process, &thread, &external, &correlation, &device, &stream, &sequence,
+                          &in_elements, &out_elements, &group_sequence, &own_task, &own_rank,
+                          &own_stage, &own_chunk, &own_micro_batch, &own_layer}) {
+    *number = -1;
+  }
+  own_segment = group_size = 0;
+  start_ns.reset();
+  duration_ns.reset();
+  dims.clear();
+  types.clear();
+}
+
+std::optional<int64_t> NanosecondsOf(std::string_view microseconds) {
+  constexpr int kDigits = 3;  // of nanoseconds
+  constexpr int64_t kPerMicrosecond = 1000;
+  constexpr int64_t kMost = kMostTraceNs / kPerMicrosecond;
+  const char* const end = microseconds.data() + microseconds.size();
+  int64_t whole = 0;
+  const auto [after, error] = std::from_chars(microseconds.data(), end, whole);
+  const bool is_plain = error == std::errc() && (after == end || *after == '.');
+  if (!is_plain || whole > kMost || whole < -kMost) {
+    // A number with an exponent, which no known program writes, is read as it can be.
+    double value = 0;
+    const auto [last, problem] = std::from_chars(microseconds.data(), end, value);
+    if (problem != std::errc() || last != end || !(std::abs(value) < static_cast<double>(kMost))) {
+      return {};
+    }
+    return static_cast<int64_t>(std::llround(value * kPerMicrosecond));
+  }
+  int64_t part = 0;
+  int digits = 0;
+  for (const char* at = after == end ? end : after + 1; at != end; ++at, ++digits) {
+    if (*at < '0' || *at > '9') {
+      double value = 0;
+      const auto [last, problem] = std::from_chars(microseconds.data(), end, value);
+      if (problem != std::errc() || last != end) return {};
+      if (!(std::abs(value) < static_cast<double>(kMost))) return {};
+      return static_cast<int64_t>(std::llround(value * kPerMicrosecond));
+    }
+    if (digits < kDigits) part = 10 * part + (*at - '0');
+  }
+  for (; digits < kDigits; ++digits) part *= 10;
+  const bool is_negative = microseconds.starts_with('-');
+  return kPerMicrosecond * whole + (is_negative ? -part : part);
+}
+
+}  // namespace stagecraft

@@ -1,0 +1,260 @@
+#include "tools/recorded/trace_samples.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "costmodel/check.h"
+#include "costmodel/statistics.h"
+#include "sim/cluster/node_catalogue.h"
+#include "tools/import/imported_gpu.h"
+
+namespace stagecraft {
+namespace {
+
+// The place of a product in the order of samples.
+auto Key(const Op& op) { return std::tuple(op.dtype, op.batch, op.m, op.n, op.k, op.alignment); }
+
+// "[0, 8, 16]"; no value for lists that are shortened or no lists.
+std::optional<std::vector<int>> RanksOf(const std::string& text) {
+  std::vector<int> ranks;
+  if (!text.starts_with('[') || !text.ends_with(']')) return {};
+  const char* at = text.data() + 1;
+  const char* const end = text.data() + text.size() - 1;
+  while (at != end) {
+    int rank = -1;
+    const auto [next, error] = std::from_chars(at, end, rank);
+    if (error != std::errc() || rank < 0) return {};
+    ranks.push_back(rank);
+    at = next;
+    while (at != end && (*at == ',' || *at == ' ')) ++at;
+  }
+  return ranks;
+}
+
+std::optional<OpKind> KindOf(KernelClass kind) {
+  for (int i = 0; i < kOpKindCount; ++i) {
+    const auto op = static_cast<OpKind>(i);
+    if (IsCollective(op) && ClassOf(op) == kind) return op;
+  }
+  return {};
+}
+
+class Sampler {
+ public:
+  Sampler(const std::vector<Recording>& recordings, const SampleWish& wish)
+      : recordings_(recordings), wish_(wish) {}
+
+  TraceSamples Take() {
+    for (const Recording& recording : recordings_) {
+      const int first = FirstStep(recording);
+      TakeGemms(recording, first);
+      TakeCollectives(recording, first);
+    }
+    FinishGemms();
+    if (wish_.cluster != nullptr) FinishCollectives();
+    NoteWhatIsLeftOut();
+    return std::move(taken_);
+  }
+
+ private:
+  struct Calls {
+    Op op;
+    std::string gpu, software;
+    std::vector<double> seconds;
+  };
+  // One collective of a group, as all recorded ranks ran it.
+  struct Exchange {
+    RecordedCollective of;
+    std::string group, ranks, dtype, file, software;
+    int64_t least_ns = std::numeric_limits<int64_t>::max();
+    std::set<int> recordings;
+  };
+
+  // The number of the first marked step if there are others; -1 if every step counts.
+  static int FirstStep(const Recording& recording) {
+    std::set<int> steps;
+    for (const RecordedKernel& kernel : recording.kernels) {
+      if (kernel.place.step >= 0) steps.insert(kernel.place.step);
+    }
+    return steps.size() > 1 ? *steps.begin() : -1;
+  }
+
+  std::string GpuOf(const Recording& recording, int32_t device) const {
+    if (!wish_.gpu.empty()) return FindImportedGpu(wish_.gpu, "--gpu").device.id;
+    const auto name = recording.devices.find(device);
+    if (name == recording.devices.end()) {
+      throw InputError(
+          fmt::format("{}: the trace does not say which GPU ran it, want --gpu", recording.file));
+    }
+    return FindImportedGpu(name->second, recording.file + ": GPU").device.id;
+  }
+
+  void TakeGemms(const Recording& recording, int first_step) {
+    struct Call {
+      int64_t ns = 0;
+      int32_t gemm = -1, device = 0;
+    };
+    std::map<int32_t, Call> calls;  // by operator
+    for (const RecordedKernel& kernel : recording.kernels) {
+      if (kernel.kind == KernelClass::kGemm) {
+        ++gemm_kernels_;
+        if (kernel.gemm < 0) ++unsized_;
+      }
+      if (kernel.gemm < 0 || kernel.slice < 0) continue;
+      if (first_step >= 0 && kernel.place.step == first_step) continue;
+      Call& call = calls[kernel.slice];
+      call.ns += kernel.end_ns - kernel.start_ns;
+      call.gemm = kernel.gemm;
+      call.device = kernel.device;
+    }
+    for (const auto& [slice, call] : calls) {
+      if (call.ns <= 0) continue;
+      const std::string gpu = GpuOf(recording, call.device);
+      const Op& op = recording.gemms[call.gemm];
+      Calls& of = gemms_[{gpu, Key(op)}];
+      of.op = op;
+      of.gpu = gpu;
+      of.software = recording.software;
+      of.seconds.push_back(1e-9 * static_cast<double>(call.ns));
+    }
+  }
+
+  void FinishGemms() {
+    for (auto& [key, calls] : gemms_) {
+      Sample sample;
+      sample.op = calls.op;
+      sample.gpu = calls.gpu;
+      sample.time = std::max(Duration::Seconds(Median(calls.seconds)), Duration::Nanoseconds(1));
+      if (calls.seconds.size() > 1) {
+        std::vector<double> logs;
+        for (const double seconds : calls.seconds) logs.push_back(std::log(seconds));
+        sample.spread = Sigma(logs);
+      }
+      sample.repeats = static_cast<int>(calls.seconds.size());
+      sample.name = "linear";
+      sample.software = calls.software;
+      sample.source = recordings_[0].profiler;
+      taken_.gemms.push_back(std::move(sample));
+    }
+  }
+
+  void TakeCollectives(const Recording& recording, int first_step) {
+    for (const RecordedKernel& kernel : recording.kernels) {
+      if (!IsCommunication(kernel.kind)) continue;
+      ++collective_kernels_;
+      if (kernel.collective < 0) {
+        ++unstated_;
+        continue;
+      }
+      const RecordedCollective& of = recording.collectives[kernel.collective];
+      if (of.bytes <= Bytes() || of.ranks < 0 || !KindOf(of.kind)) {
+        ++unstated_;
+        continue;
+      }
+      if (first_step >= 0 && kernel.place.step == first_step) continue;
+      const std::string group = of.group < 0 ? "" : recording.names[of.group];
+      // Without a sequence number, nothing tells which kernels of other ranks belong to this one.
+      const int64_t sequence = of.sequence >= 0 ? of.sequence : -2 - std::ssize(exchanges_);
+      Exchange& exchange = exchanges_[{group, sequence, of.kind}];
+      exchange.of = of;
+      exchange.group = group;
+      exchange.ranks = recording.names[of.ranks];
+      exchange.dtype = of.dtype < 0 ? "" : recording.names[of.dtype];
+      exchange.file = recording.file;
+      exchange.software = recording.software;
+      exchange.least_ns = std::min(exchange.least_ns, kernel.end_ns - kernel.start_ns);
+      exchange.recordings.insert(static_cast<int>(&recording - recordings_.data()));
+    }
+  }
+
+  void FinishCollectives() {
+    using Point = std::tuple<KernelClass, std::string, int64_t, std::string>;
+    std::map<Point, std::pair<const Exchange*, std::vector<double>>> points;
+    for (const auto& [key, exchange] : exchanges_) {
+      if (exchange.least_ns <= 0) continue;
+      if (exchange.recordings.size() == 1) ++alone_;
+      auto& [first, seconds] =
+          points[{exchange.of.kind, exchange.ranks, exchange.of.bytes.count(), exchange.dtype}];
+      if (first == nullptr) first = &exchange;
+      seconds.push_back(1e-9 * static_cast<double>(exchange.least_ns));
+    }
+    for (const auto& [point, calls] : points) {
+      AddCollective(*calls.first, Duration::Seconds(Median(calls.second)));
+    }
+  }
+
+  void AddCollective(const Exchange& exchange, Duration time) {
+    const Cluster& cluster = *wish_.cluster;
+    const std::optional<std::vector<int>> ranks = RanksOf(exchange.ranks);
+    if (!ranks || ranks->size() < 2) {
+      ++shortened_;
+      return;
+    }
+    for (const int rank : *ranks) {
+      if (rank < cluster.device_count()) continue;
+      throw InputError(fmt::format("{}: Process Group Ranks: got rank {}, but {} has {} devices",
+                                   exchange.file, rank, cluster.name(), cluster.device_count()));
+    }
+    const OpKind kind = *KindOf(exchange.of.kind);
+    const bool is_pair = kind == OpKind::kSendRecv && ranks->size() == 2;
+    const Fabric fabric =
+        is_pair ? cluster.DescribePair((*ranks)[0], (*ranks)[1], 1) : cluster.DescribeGroup(*ranks);
+    NetworkSample sample;
+    sample.op = Op::Collective(kind, exchange.of.bytes, fabric);
+    sample.gpu = cluster.device((*ranks)[0]).id;
+    const std::string& node = cluster.node(0).id;
+    if (NodeCatalogue::Embedded().Find(node) != nullptr) sample.node = node;
+    sample.system = cluster.name();
+    sample.timing = Timing::kKernel;
+    sample.stride = (*ranks)[1] - (*ranks)[0];
+    sample.time = time;
+    sample.dtype = exchange.dtype;
+    sample.software = exchange.software;
+    sample.source = recordings_[0].profiler;
+    taken_.collectives.push_back(std::move(sample));
+  }
+
+  void NoteWhatIsLeftOut() {
+    const auto note = [&](int64_t count, const std::string& sentence) {
+      if (count > 0) taken_.notes.push_back(fmt::format("{} {}", count, sentence));
+    };
+    note(unsized_, fmt::format("of {} kernels of matrix products have no sizes (record_shapes=True "
+                               "records them) and give no sample",
+                               gemm_kernels_));
+    if (wish_.cluster == nullptr) return;
+    note(unstated_,
+         fmt::format("of {} kernels of collectives have no bytes or no ranks and give no "
+                     "sample",
+                     collective_kernels_));
+    note(shortened_,
+         "sizes of collectives give no sample, as the list of their ranks is shortened");
+    note(alone_,
+         "collectives were recorded on one of their ranks only: their times contain its "
+         "waiting for the others");
+  }
+
+  const std::vector<Recording>& recordings_;
+  const SampleWish& wish_;
+  TraceSamples taken_;
+  std::map<std::pair<std::string, decltype(Key(Op()))>, Calls> gemms_;
+  std::map<std::tuple<std::string, int64_t, KernelClass>, Exchange> exchanges_;
+  int64_t gemm_kernels_ = 0, unsized_ = 0, collective_kernels_ = 0, unstated_ = 0;
+  int64_t shortened_ = 0, alone_ = 0;
+};
+
+}  // namespace
+
+TraceSamples SamplesOf(const std::vector<Recording>& recordings, const SampleWish& wish) {
+  return Sampler(recordings, wish).Take();
+}
+
+}  // namespace stagecraft
