@@ -204,7 +204,7 @@ TEST(NearestTest, PrefixesComeBeforeSmallEditDistances) {
   EXPECT_EQ(NearestNames("x", {}), "");
   // More than half of the letters differ.
   EXPECT_EQ(NearestNames("--mtbf", {"--tp", "--cp", "--dp"}),
-            "want \"--cp\", \"--dp\" or \"--tp\"");
+            "want \"--tp\", \"--cp\" or \"--dp\"");
   EXPECT_EQ(NearestNames("whatif", {"check", "fit", "search", "train", "run", "compare"}),
             "no known name is similar");
   EXPECT_EQ(NearestNames("--tq", {"--tp", "--global-batch"}), "did you mean \"--tp\"?");

@@ -225,13 +225,6 @@ Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
   return workload;
 }
 
-PlanDegrees PlanFlags::DegreesFor(const Workload& workload) const {
-  PlanDegrees degrees = Degrees();
-  if (degrees.sequence == 0) degrees.sequence = workload.max_sequence;
-  if (workload.is_profile() && !IsGiven("--precision")) degrees.precision = DType::kFp32;
-  return degrees;
-}
-
 Cluster PlanFlags::LoadCluster() const {
   const auto dispatch = Given("--host-dispatch", host_dispatch_us_, 0, 1e5);
   const auto clock = Given("--clock", clock_, 0.1, 1);
@@ -283,14 +276,19 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
     return job;
   }
   Cluster cluster = LoadCluster();
+  MemoryMargin margin = TakeMemoryMargin(ParseMemoryMargin(memory_margin_), cluster);
   Workload workload = LoadNetwork(cluster);
-  *given = DegreesFor(workload);
+  if (!IsGiven("--global-batch")) {
+    throw InputError("--global-batch: got none, want the samples of a training step");
+  }
+  std::vector<std::string> notes;
+  *given = DegreesFor(workload, notes);
   if (IsSplit(given->schedule_options.vocabulary)) {
     throw InputError(fmt::format(
         "--embedding-placement: got {}, which is not searched, want first-last or redistributed",
         embedding_placement_));
   }
-  std::vector<std::string> notes = NotesOnCluster();
+  for (std::string& note : NotesOnCluster()) notes.push_back(std::move(note));
   if (!layer_state_.empty()) {
     notes.push_back(
         "plan files do not say what the states of layers are: use them with the same "
@@ -301,8 +299,17 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
         "layers are frozen, which plan files do not say: use them with the same --frozen");
   }
   if (!stack_note_.empty()) notes.push_back(stack_note_);
-  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), std::move(notes), {},
-          MemoryOfSoftware()};
+  return {std::move(workload),
+          std::move(cluster),
+          {},
+          "",
+          {},
+          InputFiles(),
+          std::move(notes),
+          {},
+          MemoryOfSoftware(),
+          {},
+          std::move(margin)};
 }
 
 std::vector<std::string> PlanFlags::InputFiles() const {
@@ -371,9 +378,11 @@ PlannedJob PlanFlags::Build() const {
     return job;
   }
   Cluster cluster = LoadCluster();
+  MemoryMargin margin = TakeMemoryMargin(ParseMemoryMargin(memory_margin_), cluster);
   Workload workload = LoadNetwork(cluster);
   Plan plan;
   std::string note;  // on a choice that was made for the user
+  std::vector<std::string> defaults;
   if (auto file = PlanFromFile()) {
     if (ChoosesAttention()) {
       file->proto.set_attention_kernel(
@@ -381,13 +390,15 @@ PlannedJob PlanFlags::Build() const {
     }
     plan = PlanFromProto(file->proto, workload, cluster, file->name);
   } else {
-    PlanDegrees degrees = DegreesFor(workload);
+    PlanDegrees degrees = DegreesFor(workload, defaults);
     schedule_.Apply(degrees);
+    FillBatch(cluster, degrees, defaults);
     plan = recompute_ == kLeastRecomputation ? LeastRecomputation(degrees, workload, cluster, &note)
                                              : MakePlan(degrees, workload, cluster);
   }
   for (const Mechanism mechanism : SwitchedOff()) plan = Without(mechanism, std::move(plan));
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
+  for (std::string& text : defaults) warnings.push_back(std::move(text));
   if (!note.empty()) warnings.push_back(std::move(note));
   for (std::string& note : NotesOnCluster()) warnings.push_back(std::move(note));
   if (!stack_note_.empty()) warnings.push_back(stack_note_);
@@ -399,7 +410,9 @@ PlannedJob PlanFlags::Build() const {
           InputFiles(),
           std::move(warnings),
           {},
-          MemoryOfSoftware()};
+          MemoryOfSoftware(),
+          {},
+          std::move(margin)};
 }
 
 }  // namespace stagecraft

@@ -10,6 +10,7 @@
 #include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/workload.h"
+#include "tools/flags/memory_margin.h"
 #include "tools/stacks/stack_table.h"
 
 namespace stagecraft {
@@ -34,6 +35,7 @@ struct PlannedJob {
   NetworkOptions network = {};
   FrameworkMemory memory = {};      // of the stack's software
   std::vector<SlowPart> slow = {};  // as asked for; the cluster has them
+  MemoryMargin margin = {};         // the cluster's devices have this much less memory
 };
 
 }  // namespace stagecraft

@@ -10,6 +10,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/workload/workload.h"
+#include "tools/flags/memory_margin.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/price_flag.h"
 #include "tools/verb/flags.h"
@@ -33,7 +34,9 @@ struct SearchJob {
   bool wants_pareto = false;  // all plans that no other beats, not the best by `objective`
   bool wants_explanation = true;
   int shown = 5;                           // plans in the report
+  int picked = 1;                          // the rank of the plan that is written to a file
   std::vector<double> prices = {};         // as in SearchProblem
+  MemoryMargin margin = {};                // the cluster's devices have this much less memory
   FrameworkMemory memory = {};             // of the training stack's software
   std::vector<std::string> files;          // that were read
   std::vector<std::string> warnings = {};  // assumptions that results rest on, a sentence each
@@ -72,7 +75,7 @@ class SearchFlags {
   bool fewer_devices_ = false;
   std::vector<std::string> schedules_, recomputes_;
   std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_, page_;
-  int top_ = 5;
+  int top_ = 5, pick_ = 1;
   bool compares_ = false;
   uint64_t seed_ = 1;
   bool explain_ = true;

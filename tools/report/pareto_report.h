@@ -6,13 +6,16 @@
 
 #include "search/plans/plan_search.h"
 #include "search/problem.h"
+#include "tools/flags/memory_margin.h"
 
 namespace stagecraft {
 
 // Returns the keys that docs/json.md lists for `search --objective pareto`.
-nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const PlanRun& run);
+nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const MemoryMargin& margin,
+                                    const PlanRun& run);
 
 // Prints the same as text, at most 110 characters wide.
-void PrintPareto(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
+void PrintPareto(const SearchProblem& problem, const MemoryMargin& margin, const PlanRun& run,
+                 std::ostream& out);
 
 }  // namespace stagecraft
