@@ -60,6 +60,14 @@ TEST(GpuDatasheetTest, ErrorsNameTheKeyInItsOwnUnit) {
             "gpu.yaml: fp32_tflops: got none, want from 0.001 to 100000 TFLOP/s");
   EXPECT_EQ(error([](auto& sheet) { sheet.set_memory_gb_per_s(-1); }),
             "gpu.yaml: memory_gb_per_s: got -1, want from 0.1 to 100000 GB/s");
+  EXPECT_EQ(error([](auto& sheet) { sheet = GpuDatasheetProto(); }),
+            "gpu.yaml: id, generation, multiprocessors, boost_clock_mhz, power_w, fp32_tflops, "
+            "memory_gb, memory_gb_per_s, l2_mb: got none of these, want all of them");
+  EXPECT_EQ(error([](auto& sheet) {
+              sheet.clear_l2_mb();
+              sheet.clear_power_w();
+            }),
+            "gpu.yaml: power_w, l2_mb: got none of these, want all of them");
   EXPECT_NE(error([](auto& sheet) { sheet.clear_generation(); }), "");
   EXPECT_NE(error([](auto& sheet) { sheet.clear_id(); }), "");
 }

@@ -207,6 +207,24 @@ void FillMap(const json& value, const Place& place, const FieldDescriptor* field
   }
 }
 
+// Returns the kind of file that has this key at its top; "" for other keys.
+std::string KindWithKey(const std::string& key) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"traceEvents", "a Chrome or Kineto trace"},
+      {"displayTimeUnit", "a Chrome or Kineto trace"},
+      {"schemaVersion", "a Kineto trace"},
+      {"degrees", "a plan"},
+      {"micro_batch", "a plan"},
+      {"node_groups", "a cluster"},
+      {"model_type", "a Hugging Face config.json"},
+      {"architectures", "a Hugging Face config.json"},
+      {"apiVersion", "Kubernetes nodes"}};
+  for (const auto& [telling, kind] : kinds) {
+    if (key == telling) return kind;
+  }
+  return "";
+}
+
 const FieldDescriptor* FindField(const Descriptor* type, const std::string& key,
                                  const Place& place) {
   std::vector<std::string> known;
@@ -216,7 +234,8 @@ const FieldDescriptor* FindField(const Descriptor* type, const std::string& key,
     known.push_back(field->name());
   }
   const std::string shown = Shown(json(key));
-  const std::string suggestion = NearestNames(key, known);
+  const std::string kind = place.path.empty() ? KindWithKey(key) : "";
+  const std::string suggestion = kind.empty() ? NearestNames(key, known) : "that is a key of " + kind;
   throw InputError(place.name + ": " + (place.path.empty() ? "" : place.path + ": ") +
                    "unknown key " + shown + (suggestion.empty() ? "" : "; ") + suggestion);
 }

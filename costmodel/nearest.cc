@@ -9,6 +9,7 @@ namespace stagecraft {
 namespace {
 
 constexpr size_t kMaxSuggestions = 3;
+constexpr size_t kFewNames = 5;  // so few that all may be listed
 // Longer names are cut before comparing: the distance is quadratic.
 constexpr size_t kMaxCompared = 100;
 
@@ -36,6 +37,22 @@ int Distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
+// Half of the letters, without the dashes of a flag.
+int MostDifferences(const std::string& name) {
+  const size_t begin = std::min(name.find_first_not_of('-'), name.size());
+  return std::max(1, static_cast<int>(name.size() - begin) / 2);
+}
+
+// "a", "b" or "c", each in quotes.
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += '"' + names[i] + '"';
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known) {
@@ -48,14 +65,15 @@ std::string NearestNames(const std::string& wanted, const std::vector<std::strin
   }
   std::sort(ranked.begin(), ranked.end());
   ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
-  const size_t count = std::min(ranked.size(), kMaxSuggestions);
-  if (count == 0) return "";
-  std::string text = "did you mean ";
-  for (size_t i = 0; i < count; ++i) {
-    if (i > 0) text += i + 1 == count ? " or " : ", ";
-    text += '"' + ranked[i].second + '"';
+  if (ranked.empty()) return "";
+  std::vector<std::string> near;
+  for (const auto& [distance, name] : ranked) {
+    if (distance <= MostDifferences(folded) && near.size() < kMaxSuggestions) near.push_back(name);
   }
-  return text + "?";
+  if (!near.empty()) return "did you mean " + Listed(near) + "?";
+  if (ranked.size() > kFewNames) return "no known name is similar";
+  for (const auto& [distance, name] : ranked) near.push_back(name);
+  return "want " + Listed(near);
 }
 
 }  // namespace stagecraft

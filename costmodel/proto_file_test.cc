@@ -72,7 +72,7 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
       {".json", R"({"node_groups": [{"count": 1e300}]})",
        "c.json: node_groups[0].count: got 1e+300, want a number that fits the field"},
       {".json", R"({"nmae": "x"})",
-       "c.json: unknown key \"nmae\"; did you mean \"name\", \"links\" or \"ecmp_seed\"?"},
+       "c.json: unknown key \"nmae\"; did you mean \"name\"?"},
       {".json", R"({"name": 3})", "c.json: name: got 3, want text; put it in quotes"},
       {".json", R"({"name": "a", "name": "b"})",
        "c.json: key \"name\" is given twice in one map, want once"},
@@ -199,9 +199,15 @@ TEST(ProtoFileTest, WritingIntoNoDirectoryIsAnInputError) {
 TEST(NearestTest, PrefixesComeBeforeSmallEditDistances) {
   const std::vector<std::string> known = {"count", "device", "devices_per_node", "node_type"};
   EXPECT_EQ(NearestNames("dev", known),
-            "did you mean \"device\", \"devices_per_node\" or \"count\"?");
+            "did you mean \"device\" or \"devices_per_node\"?");
   EXPECT_EQ(NearestNames("Cuont", {"count"}), "did you mean \"count\"?");
   EXPECT_EQ(NearestNames("x", {}), "");
+  // More than half of the letters differ.
+  EXPECT_EQ(NearestNames("--mtbf", {"--tp", "--cp", "--dp"}),
+            "want \"--tp\", \"--cp\" or \"--dp\"");
+  EXPECT_EQ(NearestNames("whatif", {"check", "fit", "search", "train", "run", "compare"}),
+            "no known name is similar");
+  EXPECT_EQ(NearestNames("--tq", {"--tp", "--global-batch"}), "did you mean \"--tp\"?");
 }
 
 }  // namespace

@@ -210,11 +210,10 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
       .OneOf(NetworkKindWords());
   group.Add("--oversubscription", values.options.oversubscription,
             {"<x>", "Bandwidth below a leaf switch over the bandwidth above it.", "above 0", "1"});
-  group.Add(
-      "--cluster", values.cluster,
-      {"<cluster>",
-       "As for simulate; with nccl-tests and kineto: where logs or traces were taken; with a "
-       "training framework: what the training runs on."});
+  group.Add("--cluster", values.cluster,
+            {"<cluster>",
+             "As for simulate; with nccl-tests and kineto: where logs or traces were taken; with a "
+             "training framework: what the training runs on."});
   group
       .Add("--collective", values.collective,
            {"<name>", "With nccl-tests: which collective was run, if the logs do not say."})

@@ -18,9 +18,11 @@
 #include "search/explanation.h"
 #include "search/plan_space.h"
 #include "search/plans/plan_search.h"
+#include "search/remedy.h"
 #include "search/space_views.h"
 #include "search/stopwatch.h"
-#include "sim/plan/plan_proto.h"
+#include "search/tie.h"
+#include "sim/plan/plan_degrees.h"
 #include "sim/step/evaluation_errors.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/framework_choices.h"
@@ -28,9 +30,11 @@
 #include "tools/flags/search_flags.h"
 #include "tools/report/algorithm_comparison.h"
 #include "tools/report/pareto_report.h"
+#include "tools/report/remedy_report.h"
 #include "tools/report/search_explanation.h"
 #include "tools/report/search_progress.h"
 #include "tools/report/search_report.h"
+#include "tools/report/tie_report.h"
 #include "tools/report/training_cost_report.h"
 #include "tools/study/plan_runs.h"
 #include "tools/verb/command.h"
@@ -44,6 +48,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
+constexpr size_t kMostCompared = 10;  // plans, each of which is simulated once more
 
 // Simulates every plan that a search returned once more, from scratch. A difference is a bug that a
 // user may be the first to meet: it is reported, and the answer is not printed.
@@ -72,8 +77,26 @@ std::string BudgetText(const Budget& budget) {
 struct SearchAnswer {
   std::vector<PlanRun> runs;
   std::optional<SearchExplanation> explanation;  // of the best run
+  std::optional<Ties> ties;      // of the plans that are shown, if there are several
+  std::vector<Remedy> remedies;  // if no plan fits
   double explained_s = 0;
 };
+
+// Compares the plans that are shown, or looks for what would make one fit if there is none.
+void JudgePlans(const SearchJob& job, const SearchProblem& problem, SearchAnswer& answer) {
+  const SearchResult& result = BestRun(answer.runs).result;
+  if (job.wants_pareto || InterruptCatcher::was_interrupted()) return;
+  if (result.plans.size() > 1) {
+    const size_t count = std::min(result.plans.size(), kMostCompared);
+    answer.ties = FindTies(
+        problem, {result.plans.begin(), result.plans.begin() + static_cast<ptrdiff_t>(count)});
+  }
+  // Without a bound, the search ended because it had looked at everything.
+  const bool is_whole = result.bound <= 0 || result.is_optimal;
+  if (result.plans.empty() && result.refusal.empty() && is_whole && job.wants_explanation) {
+    answer.remedies = FindRemedies(problem);
+  }
+}
 
 // Returns a function that shows the progress of several searches, one after another; the rate is
 // that of the current one.
@@ -125,8 +148,10 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
 nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& problem,
                                     const SearchAnswer& answer) {
   const PlanRun& best = BestRun(answer.runs);
-  if (job.wants_pareto) return ParetoToJson(problem, job.cost, best);
-  nlohmann::ordered_json json = SearchToJson(problem, job.cost, best);
+  if (job.wants_pareto) return ParetoToJson(problem, job.cost, job.margin, best);
+  nlohmann::ordered_json json = SearchToJson(problem, job.cost, job.margin, best);
+  if (answer.ties) json["tie"] = TiesToJson(*answer.ties);
+  if (best.result.plans.empty()) json["remedies"] = RemediesToJson(answer.remedies);
   if (job.goes_beyond) json["within"] = WithinToJson(problem, answer.runs[0].result);
   if (job.compares) {
     json.update(
@@ -142,9 +167,13 @@ nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& p
 void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const SearchAnswer& answer,
                  std::ostream& out) {
   const PlanRun& best = BestRun(answer.runs);
-  if (job.wants_pareto) return PrintPareto(problem, job.cost, best, out);
-  PrintSearch(problem, job.cost, best, out);
+  if (job.wants_pareto) return PrintPareto(problem, job.cost, job.margin, best, out);
+  PrintSearch(problem, job.cost, job.margin, best, out);
+  if (!answer.remedies.empty()) {
+    fmt::print(out, "a plan would fit with {}\n", RemediesText(answer.remedies));
+  }
   if (job.goes_beyond) PrintBeyond(answer.runs, out);
+  if (answer.ties) PrintTies(*answer.ties, out);
   if (job.compares) {
     out << '\n';
     PrintComparison(CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget)), out);
@@ -184,7 +213,9 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   cost_model.Register(flags);
   flags.In(FlagTopic::kOutput)
       .Add("-o,--output", plan_file,
-           {"<file>", "Write the best plan to a .yaml, .json or .textproto file, for --plan."})
+           {"<file>",
+            "Write the best plan, or that of --pick, to a .yaml, .json or .textproto file, for "
+            "--plan."})
       .Common();
   flags.AddReporting(json, quiet);
   if (flags.Parse(args, out)) return kExitOk;
@@ -198,14 +229,21 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   if (!errors.empty()) throw InputError(errors[0]);
 
   ProgressLine progress(err, quiet);
-  const SearchAnswer answer = Answer(job, problem, progress);
+  SearchAnswer answer = Answer(job, problem, progress);
   CheckPlans(job.Problem(*model), answer.runs);
+  JudgePlans(job, problem, answer);
   const SearchResult& result = BestRun(answer.runs).result;
   if (!result.refusal.empty()) throw InputError(result.refusal);
 
   if (!plan_file.empty() && !result.plans.empty()) {
+    if (result.plans.size() < static_cast<size_t>(job.picked)) {
+      throw InputError(fmt::format("--pick: got {}, but the search found {} plans", job.picked,
+                                   result.plans.size()));
+    }
+    const Plan& picked = result.plans[job.picked - 1].plan;
     const std::string extension = std::filesystem::path(plan_file).extension().string();
-    WriteFileAtomically(plan_file, ProtoText(ToProto(result.plans[0].plan), extension));
+    WriteFileAtomically(plan_file,
+                        ProtoText(ToShortProto(picked, job.workload, job.cluster), extension));
     if (!quiet) err << "wrote " << plan_file << '\n';
   }
   if (!job.page.empty()) {

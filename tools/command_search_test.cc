@@ -346,7 +346,8 @@ TEST(CommandSearchTest, BadFlagsAreOneSentence) {
 }
 
 TEST(CommandSearchTest, GpusThatCannotComputeAsAskedAreNamed) {
-  const std::string no_bf16 = "precision: Tesla V100 SXM2 16GB has no bf16 arithmetic";
+  const std::string no_bf16 =
+      "precision: Tesla V100 SXM2 16GB has no bf16 arithmetic, want fp16 or fp32";
   EXPECT_EQ(ErrorOf("v100-sxm2-16gb:1x8", {}), no_bf16);
   EXPECT_EQ(ErrorOf("a100-sxm4-80gb:1x8+v100-sxm2-16gb:1x8", {}), no_bf16);
   EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--precision", "fp8", "--fp8-recipe", "mx"}),

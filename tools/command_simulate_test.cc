@@ -166,8 +166,9 @@ TEST_F(CommandSimulateTest, GemmsOfFewerBitsAreFasterWhereTheGpuHasThem) {
   EXPECT_LT(four, eight);
   EXPECT_LT(eight, sixteen);
   EXPECT_GT(four, 0.25 * sixteen);  // attention and all that is no GEMM keep 16 bits
-  EXPECT_EQ(ErrorOf(RunSimulate, arguments("h100-sxm:1x8", "nvfp4")),
-            "precision: H100 SXM5 80GB has no nvfp4 arithmetic");
+  EXPECT_EQ(
+      ErrorOf(RunSimulate, arguments("h100-sxm:1x8", "nvfp4")),
+      "precision: H100 SXM5 80GB has no nvfp4 arithmetic, want bf16, fp16, tf32, fp32 or fp8");
 }
 
 // GPT-2 medium ties its head to its embedding; a block has 12 x 1024^2 + 13 x 1024 parameters.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "costmodel/attention_version.h"
 #include "costmodel/divide.h"
@@ -13,6 +14,21 @@ namespace stagecraft {
 namespace {
 
 constexpr int64_t kBlock = 128;  // numbers of 8 bits that share a scale
+
+// "fp16, fp32 or tf32": the formats in which a device multiplies, those of training first.
+std::string FormatsOf(const Device& device) {
+  std::vector<std::string> names;
+  for (const DType dtype :
+       {DType::kBf16, DType::kFp16, DType::kTf32, DType::kFp32, DType::kFp8, DType::kNvfp4}) {
+    if (device.Peak(dtype).flop_per_s() > 0) names.push_back(Name(dtype));
+  }
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -126,7 +142,8 @@ std::string FindGpuError(const StepOptions& options, const Device& device) {
                        device.name);
   }
   if (device.Peak(options.precision).flop_per_s() <= 0) {
-    return fmt::format("precision: {} has no {} arithmetic", device.name, Name(options.precision));
+    return fmt::format("precision: {} has no {} arithmetic, want {}", device.name,
+                       Name(options.precision), FormatsOf(device));
   }
   return "";
 }

@@ -103,6 +103,7 @@ void PlanFlags::RegisterGiven(Flags& flags) {
   RegisterJob(flags);
   RegisterStack(flags);
   RegisterBatch(flags);
+  RegisterMargin(flags);
   RegisterStep(flags);
   RegisterOffloading(flags);
   RegisterOverlap(flags);
@@ -125,6 +126,7 @@ void PlanFlags::Register(Flags& flags) {
   RegisterStack(flags);
   const std::vector<Flag> schedule = schedule_.Register(flags, degrees_.chunks);
   degree_options_.insert(degree_options_.end(), schedule.begin(), schedule.end());
+  RegisterMargin(flags);
   RegisterMemory(flags);
   RegisterRecomputation(flags);
   RegisterStep(flags);
@@ -178,13 +180,21 @@ void PlanFlags::RegisterPlaces(Flags& flags) {
 void PlanFlags::RegisterBatch(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kNetwork);
   Add(group, "--global-batch", degrees_.global_batch,
-      {"<n>", "Samples per training step, of all replicas.", "1 or more", "1"})
+      {"<n>", "Samples per training step, of all replicas.", "1 or more",
+       "micro-batch x dp x pp; search wants it"})
       .Common();
   Add(group, "--seq", degrees_.sequence,
-      {"<n>", "Tokens per sample; 8k is 8192.", "1 or more",
-       "the network's limit, which may be long"})
+      {"<n>", "Tokens per sample; 8k is 8192.", "1 or more", "the network's limit, but at most 8192"})
       .InBinary()
       .Common();
+}
+
+void PlanFlags::RegisterMargin(Flags& flags) {
+  memory_margin_ = fmt::format("{:g}", kUsualMemoryMargin);
+  flags.In(FlagTopic::kMemory)
+      .Add("--memory-margin", memory_margin_,
+           {"<percent>", "Part of every GPU's memory that a plan has to leave free to fit.",
+            "0 to 90", memory_margin_});
 }
 
 void PlanFlags::RegisterMemory(Flags& flags) {

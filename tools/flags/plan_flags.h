@@ -1,5 +1,4 @@
-// The flags that name a workload, a cluster and a plan, shared by every verb
-// that simulates.
+// The flags that name a workload, a cluster and a plan, shared by every verb that simulates.
 #pragma once
 
 #include <functional>
@@ -81,6 +80,7 @@ class PlanFlags {
   void RegisterDegrees(Flags& flags);
   void RegisterBatch(Flags& flags);
   void RegisterPlaces(Flags& flags);
+  void RegisterMargin(Flags& flags);
   void RegisterMemory(Flags& flags);
   void RegisterRecomputation(Flags& flags);
   void RegisterStep(Flags& flags);
@@ -93,7 +93,11 @@ class PlanFlags {
     return degree_options_.emplace_back(group.Add(names, value, std::move(text)));
   }
   PlanDegrees Degrees() const;
-  PlanDegrees DegreesFor(const Workload& workload) const;
+  // Appends a note on each default that depends on the network or the cluster to `notes`.
+  PlanDegrees DegreesFor(const Workload& workload, std::vector<std::string>& notes) const;
+  // Fills in the global batch, unless it is given.
+  void FillBatch(const Cluster& cluster, PlanDegrees& degrees,
+                 std::vector<std::string>& notes) const;
   std::vector<std::string> InputFiles() const;
   // Throws InputError if flags on the training stack contradict each other.
   void CheckStack() const;
@@ -121,6 +125,7 @@ class PlanFlags {
   // Whether the network has as many rows of a vocabulary as padding would give it for that plan.
   bool IsVocabularyPadded(int multiple) const;
 
+  std::string memory_margin_ = "0";  // per cent; RegisterMargin() sets the default
   std::string model_, frozen_, layer_state_, cluster_, plan_file_;
   std::optional<double> host_dispatch_us_, clock_;  // of all devices
   std::string scale_;                               // of the cluster, as ParseClusterScale() reads

@@ -226,13 +226,6 @@ Workload PlanFlags::LoadNetwork(const Cluster& cluster) const {
   return workload;
 }
 
-PlanDegrees PlanFlags::DegreesFor(const Workload& workload) const {
-  PlanDegrees degrees = Degrees();
-  if (degrees.sequence == 0) degrees.sequence = workload.max_sequence;
-  if (workload.is_profile() && !IsGiven("--precision")) degrees.precision = DType::kFp32;
-  return degrees;
-}
-
 Cluster PlanFlags::LoadCluster() const {
   const auto dispatch = Given("--host-dispatch", host_dispatch_us_, 0, 1e5);
   const auto clock = Given("--clock", clock_, 0.1, 1);
@@ -285,14 +278,19 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
     return job;
   }
   Cluster cluster = LoadCluster();
+  MemoryMargin margin = TakeMemoryMargin(ParseMemoryMargin(memory_margin_), cluster);
   Workload workload = LoadNetwork(cluster);
-  *given = DegreesFor(workload);
+  if (!IsGiven("--global-batch")) {
+    throw InputError("--global-batch: got none, want the samples of a training step");
+  }
+  std::vector<std::string> notes;
+  *given = DegreesFor(workload, notes);
   if (IsSplit(given->schedule_options.vocabulary)) {
     throw InputError(fmt::format(
         "--embedding-placement: got {}, which is not searched, want first-last or redistributed",
         embedding_placement_));
   }
-  std::vector<std::string> notes = NotesOnCluster();
+  for (std::string& note : NotesOnCluster()) notes.push_back(std::move(note));
   if (!layer_state_.empty()) {
     notes.push_back(
         "plan files do not say what the states of layers are: use them with the same "
@@ -303,8 +301,18 @@ PlannedJob PlanFlags::BuildGiven(PlanDegrees* given) const {
         "layers are frozen, which plan files do not say: use them with the same --frozen");
   }
   if (!stack_note_.empty()) notes.push_back(stack_note_);
-  return {std::move(workload), std::move(cluster), {}, "", {}, InputFiles(), std::move(notes), {},
-          MemoryOfSoftware()};
+  return {std::move(workload),
+          std::move(cluster),
+          {},
+          "",
+          {},
+          InputFiles(),
+          std::move(notes),
+          {},
+          MemoryOfSoftware(),
+          {},
+          {},
+          std::move(margin)};
 }
 
 std::vector<std::string> PlanFlags::InputFiles() const {
@@ -371,24 +379,28 @@ PlanFlags PlanFlags::Resolve(std::vector<StackValue>& used) const {
 std::string PlanFlags::BaseKey() const {
   // All that LoadCluster(), LoadNetwork(), MemoryOfSoftware() and the notes depend on.
   const int padded_for = vocabulary_multiple_ > 0 ? degrees_.tensor : 0;
-  return fmt::format("{}\n{}\n{}\n{}\n{} {}\n{}\n{} {}\n{}\n{}\n{}\n{} {}", model_, attention_,
+  return fmt::format("{}\n{}\n{}\n{}\n{} {}\n{}\n{} {}\n{}\n{}\n{}\n{} {}\n{}", model_, attention_,
                      frozen_, layer_state_, vocabulary_multiple_, padded_for, cluster_,
                      clock_.value_or(-1), host_dispatch_us_.value_or(-1), scale_, transport_,
-                     fmt::join(without_, ","), resolved_stack_, is_compiled_);
+                     fmt::join(without_, ","), resolved_stack_, is_compiled_, memory_margin_);
 }
 
 JobBase PlanFlags::BuildBase() const {
   Cluster cluster = LoadCluster();
+  MemoryMargin margin = TakeMemoryMargin(ParseMemoryMargin(memory_margin_), cluster);
   Workload workload = LoadNetwork(cluster);
   std::vector<std::string> notes = NotesOnCluster();
   if (!stack_note_.empty()) notes.push_back(stack_note_);
-  return {std::move(workload), std::move(cluster), MemoryOfSoftware(), std::move(notes)};
+  return {std::move(workload), std::move(cluster), MemoryOfSoftware(), std::move(notes),
+          std::move(margin)};
 }
 
 JobPlan PlanFlags::BuildPlan(const JobBase& base) const {
-  const auto& [workload, cluster, memory, notes] = base;
+  const Workload& workload = base.workload;
+  const Cluster& cluster = base.cluster;
   Plan plan;
   std::string note;  // on a choice that was made for the user
+  std::vector<std::string> defaults;
   if (auto file = PlanFromFile()) {
     if (ChoosesAttention()) {
       file->proto.set_attention_kernel(
@@ -396,13 +408,15 @@ JobPlan PlanFlags::BuildPlan(const JobBase& base) const {
     }
     plan = PlanFromProto(file->proto, workload, cluster, file->name);
   } else {
-    PlanDegrees degrees = DegreesFor(workload);
+    PlanDegrees degrees = DegreesFor(workload, defaults);
     schedule_.Apply(degrees);
+    FillBatch(cluster, degrees, defaults);
     plan = recompute_ == kLeastRecomputation ? LeastRecomputation(degrees, workload, cluster, &note)
                                              : MakePlan(degrees, workload, cluster);
   }
   for (const Mechanism mechanism : SwitchedOff()) plan = Without(mechanism, std::move(plan));
   std::vector<std::string> warnings = FindWarnings(plan, workload, cluster);
+  for (std::string& text : defaults) warnings.push_back(std::move(text));
   if (!note.empty()) warnings.push_back(std::move(note));
   return {std::move(plan), std::move(warnings)};
 }
@@ -422,7 +436,10 @@ PlannedJob PlanFlags::Build() const {
           InputFiles(),
           std::move(warnings),
           {},
-          base.memory};
+          base.memory,
+          {},
+          {},
+          std::move(base.margin)};
 }
 
 }  // namespace stagecraft

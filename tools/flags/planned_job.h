@@ -11,6 +11,7 @@
 #include "sim/plan/plan.h"
 #include "sim/step/training_cost.h"
 #include "sim/workload/workload.h"
+#include "tools/flags/memory_margin.h"
 #include "tools/stacks/stack_table.h"
 
 namespace stagecraft {
@@ -28,6 +29,7 @@ struct JobBase {
   Cluster cluster;
   FrameworkMemory memory = {};          // of the stack's software
   std::vector<std::string> notes = {};  // assumptions on the cluster and the stack
+  MemoryMargin margin = {};             // the cluster's devices have this much less memory
 };
 
 // What is a job's own.
@@ -50,6 +52,7 @@ struct PlannedJob {
   FrameworkMemory memory = {};      // of the stack's software
   std::vector<SlowPart> slow = {};  // as asked for; the cluster has them
   CostQuestion cost = {};
+  MemoryMargin margin = {};  // the cluster's devices have this much less memory
 };
 
 }  // namespace stagecraft

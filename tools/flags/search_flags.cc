@@ -149,6 +149,8 @@ void SearchFlags::RegisterObjective(Flags& flags) {
       .Common();
   cost_.Register(flags);
   group.Add("--top", top_, {"<n>", "How many plans to show.", "1 to 1000", "5"}).Common();
+  group.Add("--pick", pick_,
+            {"<n>", "With -o: write the plan of this rank.", "1 to the number of --top", "1"});
   budget_option_ = group
                        .Add("--budget", budget_,
                             {"<budget>",
@@ -230,6 +232,7 @@ SearchJob SearchFlags::Build() const {
                 .given = std::move(given),
                 .choices = choices_,
                 .options = {},
+                .margin = std::move(base.margin),
                 .memory = base.memory,
                 .files = std::move(base.files),
                 .warnings = std::move(base.warnings)};
@@ -238,6 +241,10 @@ SearchJob SearchFlags::Build() const {
   }
   job.shown = top_;
   job.cost = cost_.Build(job.cluster);
+  job.picked = pick_;
+  if (pick_ < 1 || pick_ > top_) {
+    throw InputError(fmt::format("--pick: got {}, want 1 to the {} of --top", pick_, top_));
+  }
   job.wants_pareto = objective_ == "pareto";
   if (job.wants_pareto && explain_ && explain_option_.is_given()) {
     throw InputError(

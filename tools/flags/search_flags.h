@@ -12,6 +12,7 @@
 #include "sim/step/training_cost.h"
 #include "sim/workload/workload.h"
 #include "tools/flags/cost_flags.h"
+#include "tools/flags/memory_margin.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/frameworks/framework_table.h"
 #include "tools/verb/flags.h"
@@ -34,8 +35,10 @@ struct SearchJob {
   PlanSearchOptions options;
   bool wants_pareto = false;  // all plans that no other beats, not the best by `objective`
   bool wants_explanation = true;
-  int shown = 5;  // plans in the report
+  int shown = 5;   // plans in the report
+  int picked = 1;  // the rank of the plan that is written to a file
   CostQuestion cost = {};
+  MemoryMargin margin = {};  // the cluster's devices have this much less memory
   // What has to run the plans; null: anything. DropOthers() must be called on what is found.
   const TrainingFramework* framework = nullptr;
   FrameworkMemory memory = {};             // of the training stack's software
@@ -81,7 +84,7 @@ class SearchFlags {
   std::vector<std::string> schedules_, recomputes_;
   std::string framework_;
   std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_, page_;
-  int top_ = 5;
+  int top_ = 5, pick_ = 1;
   bool compares_ = false;
   uint64_t seed_ = 1;
   bool explain_ = true;

@@ -147,6 +147,7 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   const Evaluation& evaluation = explanation.step.evaluation;
   const Duration step = evaluation.step_time;
   PrintPlan(explanation.job, out);
+  PrintFit(explanation.job, explanation.step, out);
   fmt::print(out, "step time {} ms\n", Ms(step));
   PrintCost(explanation.job.cost, explanation.job.cluster, evaluation, out);
   out << '\n';
@@ -162,7 +163,7 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   const StageMemory& memory = TightestStage(explanation);
   fmt::print(out, "\npeak memory on stage {}: {:.2f} of {:.2f} GiB, {}\n", memory.stage,
              memory.Peak().gib(), memory.capacity.gib(), evaluation.fits ? "fits" : "does not fit");
-  PrintMemory(evaluation, out);
+  PrintMemory(evaluation, explanation.job.cluster, explanation.job.margin, out);
   for (const std::string& warning : explanation.job.warnings) {
     fmt::print(out, "note: {}\n", warning);
   }

@@ -21,21 +21,6 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostLinkNames = 64;  // of a communicator, in JSON
 constexpr size_t kMostLinksShown = 8;  // in text
 
-// The links on the routes from each rank to the next and from the last to the first; for a message,
-// only those from the first rank to the second.
-std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
-                         const Cluster& cluster) {
-  std::set<int> links;
-  for (size_t i = 0; i < group.size(); ++i) {
-    if (is_message && i > 0) break;
-    const int to = group[(i + 1) % group.size()];
-    if (to == group[i]) continue;
-    const std::vector<int> route = cluster.FindRoute(group[i], to).links;
-    links.insert(route.begin(), route.end());
-  }
-  return {links.begin(), links.end()};
-}
-
 // The links that carried anything, in the order in which NetworkToJson() lists them.
 std::vector<int> BusyLinks(const SimulatedStep& step) {
   std::vector<int> links;
@@ -120,7 +105,33 @@ std::vector<LinkChange> ChangesOfNothing(const NetworkOptions& network) {
   return idle;
 }
 
+// Everything that is reported: between tasks by phase, then inside passes.
+std::vector<CommunicatorUse> AllUses(const SimulatedStep& step, const Cluster& cluster) {
+  std::vector<CommunicatorUse> uses = FindCommunicators(step, cluster);
+  for (CommunicatorUse& use : FindInnerCommunication(step, cluster)) uses.push_back(std::move(use));
+  return uses;
+}
+
+std::string NameOf(const CommunicatorUse& use) {
+  return use.group != nullptr ? use.group : Name(use.phase);
+}
+
 }  // namespace
+
+std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
+                         const Cluster& cluster) {
+  std::set<int> links;
+  for (size_t i = 0; i < group.size(); ++i) {
+    if (is_message && i > 0) break;
+    const int to = group[(i + 1) % group.size()];
+    if (to == group[i]) continue;
+    const std::vector<int> route = cluster.FindRoute(group[i], to).links;
+    links.insert(route.begin(), route.end());
+  }
+  return {links.begin(), links.end()};
+}
+
+std::string LikeUses::What() const { return NameOf(first); }
 
 std::string LikeUses::Stages() const {
   if (first.stage < 0) return "all";
@@ -132,7 +143,7 @@ std::vector<LikeUses> MergeStages(const std::vector<CommunicatorUse>& uses) {
   std::vector<LikeUses> merged;
   for (const CommunicatorUse& use : uses) {
     const auto goes_on = [&](const LikeUses& like) {
-      return like.first.phase == use.phase && like.first.kind == use.kind &&
+      return NameOf(like.first) == NameOf(use) && like.first.kind == use.kind &&
              like.first.method == use.method && like.first.fabric.ranks == use.fabric.ranks &&
              like.first.fabric.nodes == use.fabric.nodes && like.last_stage >= 0 &&
              use.stage == like.last_stage + 1;
@@ -216,13 +227,13 @@ std::vector<std::string> NetworkWarnings(const SimulatedStep& step, const Cluste
 
 Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
   Json communicators = Json::array(), links = Json::array();
-  for (const CommunicatorUse& use : FindCommunicators(step, cluster)) {
+  for (const CommunicatorUse& use : AllUses(step, cluster)) {
     Json names = Json::array();
     for (size_t i = 0; i < std::min(use.links.size(), kMostLinkNames); ++i) {
       names.push_back(cluster.LinkName(use.links[i]));
     }
-    communicators.push_back({{"phase", Name(use.phase)},
-                             {"stage", use.stage},
+    communicators.push_back({{"phase", NameOf(use)},
+                             {"stage", use.stage < 0 ? Json(nullptr) : Json(use.stage)},
                              {"op", Name(use.kind)},
                              {"ranks", use.fabric.ranks},
                              {"nodes", use.fabric.nodes},
@@ -238,7 +249,7 @@ Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
 }
 
 void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostream& out) {
-  const std::vector<LikeUses> uses = MergeStages(FindCommunicators(step, cluster));
+  const std::vector<LikeUses> uses = MergeStages(AllUses(step, cluster));
   if (uses.empty()) return;
   out << "\ncommunication by phase: bytes of all groups; method and path of the first group\n";
   TextTable table({"phase", "stages", "op", "algorithm", "protocol", "bottleneck link",
@@ -246,7 +257,7 @@ void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostrea
                   6);
   for (const LikeUses& like : uses) {
     const CommunicatorUse& use = like.first;
-    table.Add({Name(use.phase), like.Stages(), Name(use.kind), Name(use.method.algorithm),
+    table.Add({like.What(), like.Stages(), Name(use.kind), Name(use.method.algorithm),
                Name(use.method.protocol), BottleneckText(use, cluster),
                fmt::format("{}", use.links.size()), fmt::format("{}", use.method.channels),
                fmt::format("{}", use.fabric.ranks), fmt::format("{}", use.fabric.nodes),

@@ -2,6 +2,7 @@
 // and the bottleneck link, and, if messages were simulated as flows, what each link carried.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -17,6 +18,9 @@ namespace stagecraft {
 // bytes. A task that a folded schedule simulates once counts as often as the cluster runs it.
 struct CommunicatorUse {
   Phase phase = Phase::kGradReduce;
+  // For communication inside passes, in place of `phase`: "tensor parallel", "context parallel" or
+  // "expert parallel".
+  const char* group = nullptr;
   int stage = -1;
   OpKind kind = OpKind::kAllReduce;
   Fabric fabric;
@@ -31,12 +35,24 @@ struct CommunicatorUse {
 // a route from each rank of its first group.
 std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster);
 
+// Returns the communication inside passes, which FindCommunicators() leaves out, in order of kind
+// of parallelism and stage.
+std::vector<CommunicatorUse> FindInnerCommunication(const SimulatedStep& step,
+                                                    const Cluster& cluster);
+
+// Returns the links on the routes from each of these devices to the next and from the last to the
+// first, or for a message only from the first to the second; distinct, ascending.
+std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
+                         const Cluster& cluster);
+
 // Uses by adjacent stages that differ only in bytes.
 struct LikeUses {
   CommunicatorUse first;
   int last_stage = -1;
   Bytes most;  // of any of the stages
 
+  // "grad reduce", "tensor parallel".
+  std::string What() const;
   std::string Stages() const;  // "all" for uses of no particular stage, "2" or "0 to 3"
 };
 std::vector<LikeUses> MergeStages(const std::vector<CommunicatorUse>& uses);

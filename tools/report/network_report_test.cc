@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,38 @@ TEST(NetworkReportTest, FoldedAndUnfoldedSchedulesExchangeTheSame) {
   EXPECT_EQ(folded[0].phase, Phase::kSendForward);
   EXPECT_EQ(folded[0].groups, 16);
   EXPECT_EQ(folded[0].tasks, 16 * 4);
+}
+
+// With sequence parallelism each of the 12 layers of a stage gathers and reduces two activations in
+// its forward, and gathers and reduces them in its backward: all of 128 tokens x 1024 channels of
+// 16 bits. 8 groups of a stage run two micro-batches each. The first stage also reduces the
+// embedding.
+TEST(NetworkReportTest, CommunicationInsidePassesIsCounted) {
+  const Cluster cluster = ParseCluster("h100-sxm:4x8");
+  const auto folded = FindInnerCommunication(Simulate(cluster, {}), cluster);
+  const auto unfolded = FindInnerCommunication(Simulate(cluster, {.unfold = true}), cluster);
+  ASSERT_EQ(folded.size(), unfolded.size());
+  ASSERT_GE(folded.size(), 4u);
+  for (size_t i = 0; i < folded.size(); ++i) {
+    EXPECT_STREQ(folded[i].group, "tensor parallel");
+    EXPECT_EQ(folded[i].groups, 4);
+    EXPECT_EQ(folded[i].fabric.ranks, 4);
+    EXPECT_EQ(folded[i].fabric.nodes, 1);
+    EXPECT_EQ(folded[i].groups, unfolded[i].groups);
+    EXPECT_EQ(folded[i].tasks, unfolded[i].tasks);
+    EXPECT_EQ(folded[i].bytes, unfolded[i].bytes);
+    EXPECT_FALSE(folded[i].links.empty());
+    for (const int link : folded[i].links) {
+      EXPECT_EQ(cluster.LinkName(link).find("nic"), std::string::npos);
+    }
+  }
+  constexpr int64_t kActivation = 2 * 128 * 1024;
+  const auto gather = std::find_if(folded.begin(), folded.end(), [](const CommunicatorUse& use) {
+    return use.stage == 0 && use.kind == OpKind::kAllGather;
+  });
+  ASSERT_NE(gather, folded.end());
+  EXPECT_EQ(gather->bytes.count() % (16 * kActivation), 0);
+  EXPECT_GE(gather->bytes.count(), 16 * 12 * 4 * kActivation);
 }
 
 TEST(NetworkReportTest, OnlyNeighbouringStagesAreMerged) {

@@ -14,9 +14,9 @@
 namespace stagecraft {
 
 nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const CostQuestion& cost,
-                                    const PlanRun& run) {
+                                    const MemoryMargin& margin, const PlanRun& run) {
   const SearchResult& result = run.result;
-  nlohmann::ordered_json json = SearchToJson(problem, cost, run);
+  nlohmann::ordered_json json = SearchToJson(problem, cost, margin, run);
   json["objective"] = "pareto";
   nlohmann::ordered_json plans = std::move(json["plans"]);
   for (size_t i = 0; i < result.plans.size(); ++i) {
@@ -28,10 +28,10 @@ nlohmann::ordered_json ParetoToJson(const SearchProblem& problem, const CostQues
   return json;
 }
 
-void PrintPareto(const SearchProblem& problem, const CostQuestion& cost, const PlanRun& run,
-                 std::ostream& out) {
+void PrintPareto(const SearchProblem& problem, const CostQuestion& cost, const MemoryMargin& margin,
+                 const PlanRun& run, std::ostream& out) {
   const SearchResult& result = run.result;
-  PrintSearchHead(problem, run, out);
+  PrintSearchHead(problem, margin, run, out);
   if (result.plans.empty()) return;
   PrintPlanTable(problem, result.plans, {.cost = true, .memory_share = true, .tokens = cost.tokens},
                  out);

@@ -27,7 +27,7 @@ Cells Headings(const SearchProblem& problem, const PlanColumns& columns) {
   if (columns.cost) cells.push_back(CostHeading(problem));
   if (columns.tokens > 0) cells.push_back("days");
   Append({"MFU", "peak GiB"}, cells);
-  if (columns.memory_share) cells.push_back("of capacity");
+  if (columns.memory_share) cells.push_back("of usable");
   Append({"tp", "cp", "ep", "pp", "vpp", "dp", "micro-batch", "schedule, recomputation, ZeRO"},
          cells);
   return cells;

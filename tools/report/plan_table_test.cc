@@ -63,9 +63,9 @@ TEST(PlanTableTest, ColumnsAreAsWideAsTheirWidestCell) {
 
 TEST(PlanTableTest, CostAndMemoryShareAreShownIfTheyAreAskedFor) {
   EXPECT_EQ(TableOf({PlanOf({16, 4, 8})}, {.cost = true, .memory_share = true}),
-            "rank  step ms  GPU-h/step    MFU  peak GiB  of capacity  tp  cp  ep  pp  vpp      dp  "
+            "rank  step ms  GPU-h/step    MFU  peak GiB  of usable  tp  cp  ep  pp  vpp      dp  "
             "micro-batch  schedule, recomputation, ZeRO\n"
-            "   1   1500.0        0.01  0.500       1.0       25.0 %   1   1   1   3    1  16-4-8  "
+            "   1   1500.0        0.01  0.500       1.0     25.0 %   1   1   1   3    1  16-4-8  "
             "          1  1f1b, none, 0\n");
 }
 

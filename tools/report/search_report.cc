@@ -115,7 +115,7 @@ std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
 }  // namespace
 
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const CostQuestion& cost,
-                                    const PlanRun& run) {
+                                    const MemoryMargin& margin, const PlanRun& run) {
   const SearchResult& result = run.result;
   Json plans = Json::array();
   for (size_t i = 0; i < result.plans.size(); ++i) {
@@ -124,17 +124,14 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const CostQues
                      {"plan", PlanToJson(ranked.plan, problem.workload)},
                      {"cost", CostToJson(cost, problem.cluster, ranked.evaluation)},
                      {"evaluation", EvaluationToJson(ranked.evaluation, ranked.plan,
-                                                     problem.workload, problem.cluster)}});
+                                                     problem.workload, problem.cluster, margin)}});
   }
-  Json json = {{"model", problem.workload.name},
-               {"cluster", DescribeCluster(problem.cluster)},
-               {"objective", Name(problem.objective)},
-               {"algorithm", Name(run.algorithm)},
-               {"space", result.space},
-               {"candidates", result.candidates},
-               {"evaluated", result.evaluated},
-               {"feasible", result.feasible},
-               {"optimal", result.is_optimal}};
+  Json json = {
+      {"model", problem.workload.name},       {"cluster", DescribeCluster(problem.cluster)},
+      {"objective", Name(problem.objective)}, {"memory_margin", margin.percent / 100},
+      {"algorithm", Name(run.algorithm)},     {"space", result.space},
+      {"candidates", result.candidates},      {"evaluated", result.evaluated},
+      {"feasible", result.feasible},          {"optimal", result.is_optimal}};
   json[BoundKey(problem)] = ShownScore(problem, result.bound);
   json["plans"] = std::move(plans);
   json["curves"] = {{Name(run.algorithm), CurveToJson(problem, result)}};
@@ -144,7 +141,8 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const CostQues
   return json;
 }
 
-void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostream& out) {
+void PrintSearchHead(const SearchProblem& problem, const MemoryMargin& margin, const PlanRun& run,
+                     std::ostream& out) {
   const SearchResult& result = run.result;
   fmt::print(out, "{} on {}\n", problem.workload.name, DescribeCluster(problem.cluster));
   const bool is_exhaustive = run.algorithm == PlanAlgorithm::kExhaustive;
@@ -152,9 +150,14 @@ void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostr
                                                       Counted(result.candidates, "plan"))
                                         : fmt::format("algorithm {}", Name(run.algorithm));
   fmt::print(
-      out, "{} evaluated {} and found {} that {}, in {:.1f} s\n\n", who,
+      out, "{} evaluated {} and found {} that {}, in {:.1f} s\n", who,
       is_exhaustive ? fmt::format("{}", result.evaluated) : Counted(result.evaluated, "plan"),
       result.feasible, result.feasible == 1 ? "fits" : "fit", run.seconds);
+  if (margin.percent > 0) {
+    fmt::print(out, "a plan fits if it leaves {:g} % of the memory of every GPU free\n",
+               margin.percent);
+  }
+  fmt::print(out, "\n");
   if (!result.plans.empty()) return;
   // Without a plan, only a search that was cut short has a bound.
   const bool is_cut_short = result.bound > 0;
@@ -163,10 +166,10 @@ void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostr
              result.obstacle.empty() ? "none was looked at" : result.obstacle);
 }
 
-void PrintSearch(const SearchProblem& problem, const CostQuestion& cost, const PlanRun& run,
-                 std::ostream& out) {
+void PrintSearch(const SearchProblem& problem, const CostQuestion& cost, const MemoryMargin& margin,
+                 const PlanRun& run, std::ostream& out) {
   const SearchResult& result = run.result;
-  PrintSearchHead(problem, run, out);
+  PrintSearchHead(problem, margin, run, out);
   if (result.plans.empty()) return;
   const bool has_cost = problem.objective == Objective::kCost || !problem.prices.empty();
   PrintPlanTable(problem, result.plans, {.cost = has_cost, .tokens = cost.tokens}, out);

@@ -10,20 +10,23 @@
 #include "search/problem.h"
 #include "search/solution.h"
 #include "sim/step/training_cost.h"
+#include "tools/flags/memory_margin.h"
 #include "tools/report/algorithm_comparison.h"
 
 namespace stagecraft {
 
-// Returns the keys that docs/json.md lists for `search`.
+// Returns the keys that docs/json.md lists for `search`. The devices of the problem's cluster have
+// less memory by the margin.
 nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const CostQuestion& cost,
-                                    const PlanRun& run);
+                                    const MemoryMargin& margin, const PlanRun& run);
 
 // Prints what was searched for, how many plans were evaluated and, if none fits, why.
-void PrintSearchHead(const SearchProblem& problem, const PlanRun& run, std::ostream& out);
+void PrintSearchHead(const SearchProblem& problem, const MemoryMargin& margin, const PlanRun& run,
+                     std::ostream& out);
 
 // Prints the same as SearchToJson() as text, at most 110 characters wide.
-void PrintSearch(const SearchProblem& problem, const CostQuestion& cost, const PlanRun& run,
-                 std::ostream& out);
+void PrintSearch(const SearchProblem& problem, const CostQuestion& cost, const MemoryMargin& margin,
+                 const PlanRun& run, std::ostream& out);
 
 // If there is a second run, which went beyond the space of the first: prints how much worse the
 // best plan of that space is or, if none better was found outside, how many plans were evaluated.

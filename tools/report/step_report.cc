@@ -7,10 +7,12 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "search/remedy.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/step/peak_share.h"
 #include "tools/report/network_report.h"
 #include "tools/report/plan_report.h"
+#include "tools/report/remedy_report.h"
 #include "tools/report/steady_report.h"
 #include "tools/report/training_cost_report.h"
 
@@ -27,7 +29,7 @@ std::vector<StageMemory> WorstFirst(std::vector<StageMemory> memory) {
   return memory;
 }
 
-Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
+Json MemoryToJson(const StageMemory& m, const Cluster& cluster, const MemoryMargin& margin) {
   return {{"stage", m.stage},
           {"rank", m.device},
           {"device", cluster.DeviceName(m.device)},
@@ -44,29 +46,38 @@ Json MemoryToJson(const StageMemory& m, const Cluster& cluster) {
           {"reserved", m.Reserved().gib()},
           {"outside_allocator", m.Outside().gib()},
           {"peak", m.Peak().gib()},
-          {"capacity", m.capacity.gib()},
+          {"capacity", margin.CapacityOf(m, cluster).gib()},
+          {"usable", m.capacity.gib()},
           {"host", m.host.gib()},
           {"host_capacity", m.host_capacity.gib()}};
 }
 
 // In pipeline order.
-std::vector<int> CrowdedStages(const Evaluation& e) {
+std::vector<int> CrowdedStages(const Evaluation& e, const Cluster& cluster,
+                               const MemoryMargin& margin) {
   std::vector<int> stages;
   for (const StageMemory& m : e.memory) {
-    if (m.IsCrowded()) stages.push_back(m.stage);
+    if (margin.IsCrowded(m, cluster)) stages.push_back(m.stage);
   }
   return stages;
+}
+
+std::vector<Remedy> RemediesOf(const PlannedJob& job, const SimulatedStep& step) {
+  return FindRemedies(step.plan, job.workload, job.cluster, job.memory);
 }
 
 }  // namespace
 
 nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Plan& plan,
-                                        const Workload& workload, const Cluster& cluster) {
+                                        const Workload& workload, const Cluster& cluster,
+                                        const MemoryMargin& margin) {
   const double seconds = e.step_time.seconds();
   Json breakdown;
   for (const TimePart& part : PartsOf(e.profile.breakdown)) breakdown[part.name] = part.time.ms();
   Json memory = Json::array();
-  for (const StageMemory& m : WorstFirst(e.memory)) memory.push_back(MemoryToJson(m, cluster));
+  for (const StageMemory& m : WorstFirst(e.memory)) {
+    memory.push_back(MemoryToJson(m, cluster, margin));
+  }
   Json basis;
   for (int i = 0; i < kBasisCount; ++i) {
     basis[Name(static_cast<Basis>(i))] = e.profile.basis_share[i];
@@ -91,8 +102,9 @@ nlohmann::ordered_json EvaluationToJson(const Evaluation& e, const Plan& plan,
       {"host_wait_ms", e.profile.host_wait.ms()},
       {"peak_memory_gib", WorstFirst(e.memory)[0].Peak().gib()},
       {"memory", std::move(memory)},
+      {"memory_margin", margin.percent / 100},
       {"fits", e.fits},
-      {"crowded_stages", CrowdedStages(e)},
+      {"crowded_stages", CrowdedStages(e, cluster, margin)},
       {"basis", std::move(basis)}};
 }
 
@@ -108,7 +120,8 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
                  {"parameters", job.workload.Parameters()},
                  {"trained_parameters", job.workload.TrainedParameters()},
                  {"cluster", DescribeCluster(job.cluster)}};
-  report.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster));
+  report.update(
+      EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster, job.margin));
   report.update(
       {{"critical_rank", step.schedule.ranks()[step.evaluation.profile.critical_rank].device},
        {"cost", CostToJson(job.cost, job.cluster, step.evaluation)},
@@ -119,12 +132,33 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
        {"tasks_per_s", wall.tasks_per_s},
        {"wall_ms", wall.total_ms},
        {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}});
+  if (!step.evaluation.fits) report["remedies"] = RemediesToJson(RemediesOf(job, step));
   if (step.evaluation.steady) report["steady_state"] = SteadyToJson(step);
   report.update(NetworkToJson(step, job.cluster));
   return report;
 }
 
-void PrintMemory(const Evaluation& e, std::ostream& out) {
+void PrintFit(const PlannedJob& job, const SimulatedStep& step, std::ostream& out) {
+  const Evaluation& e = step.evaluation;
+  const StageMemory fullest = WorstFirst(e.memory)[0];
+  if (e.fits || fullest.Peak() > fullest.capacity) {
+    fmt::print(out, "memory    {}: stage {} needs {:.2f} of {:.2f} GiB{}\n",
+               e.fits ? "fits" : "does not fit", fullest.stage, fullest.Peak().gib(),
+               fullest.capacity.gib(), job.margin.Text(fullest, job.cluster));
+  } else {
+    const StageMemory& host =
+        *std::find_if(e.memory.begin(), e.memory.end(), [](const auto& m) { return !m.fits(); });
+    fmt::print(out, "memory    does not fit: stage {} needs {:.2f} of {:.2f} GiB of host memory\n",
+               host.stage, host.host.gib(), host.host_capacity.gib());
+  }
+  if (e.fits) return;
+  const std::string remedies = RemediesText(RemediesOf(job, step));
+  if (!remedies.empty()) fmt::print(out, "          would fit with {}\n", remedies);
+  fmt::print(out, "          what follows is the step on GPUs with enough memory\n");
+}
+
+void PrintMemory(const Evaluation& e, const Cluster& cluster, const MemoryMargin& margin,
+                 std::ostream& out) {
   fmt::print(out, "\nmemory (GiB, worst stage first)\n");
   fmt::print(out,
              "  {:>5} {:>7} {:>9} {:>9} {:>11} {:>9} {:>6} {:>9} {:>13} {:>9} {:>8} {:>7} {:>8}\n",
@@ -139,8 +173,8 @@ void PrintMemory(const Evaluation& e, std::ostream& out) {
                "{:>9.2f} {:>8.2f} {:>7.2f} {:>8.2f}{}\n",
                m.stage, m.weights.gib(), m.gradients.gib(), m.optimizer.gib(), m.activations.gib(),
                m.workspace.gib(), m.communication.gib(), m.framework.gib(), m.fragmentation.gib(),
-               m.allocated.gib(), m.Reserved().gib(), m.Peak().gib(), m.capacity.gib(),
-               m.fits() ? "" : "  does not fit");
+               m.allocated.gib(), m.Reserved().gib(), m.Peak().gib(),
+               margin.CapacityOf(m, cluster).gib(), m.fits() ? "" : "  does not fit");
   }
   if (memory.size() > kMostShown) {
     fmt::print(out, "  and {} more stages, each with more memory left\n",
@@ -154,7 +188,7 @@ void PrintMemory(const Evaluation& e, std::ostream& out) {
                fullest.host.gib(), fullest.host_capacity.gib());
   }
   fmt::print(out, "  {}\n", e.fits ? "fits" : "does not fit");
-  const std::vector<int> crowded = CrowdedStages(e);
+  const std::vector<int> crowded = CrowdedStages(e, cluster, margin);
   if (!crowded.empty()) {
     const size_t others = crowded.size() - 1;
     fmt::print(out,
@@ -180,6 +214,7 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
   const Evaluation& e = step.evaluation;
   const double seconds = e.step_time.seconds();
   PrintPlan(job, out);
+  PrintFit(job, step, out);
   fmt::print(out, "step time {:.1f} ms, 80 % prediction interval: {:.1f} to {:.1f} ms\n",
              e.step_time.ms(), e.step_time_low.ms(), e.step_time_high.ms());
   if (job.plan.sequence > 1) {
@@ -200,7 +235,7 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
   fmt::print(out, "\n");
   PrintBreakdown(e, out);
   PrintNetwork(step, job.cluster, out);
-  PrintMemory(e, out);
+  PrintMemory(e, job.cluster, job.margin, out);
   for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);
   fmt::print(out, "fingerprint {:016x}, {} tasks on {} simulated ranks\n",
              step.timeline.Fingerprint(), step.schedule.task_count(), step.schedule.ranks().size());

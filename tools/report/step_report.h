@@ -8,6 +8,7 @@
 #include "costmodel/units.h"
 #include "sim/analysis/breakdown.h"
 #include "sim/step/evaluation.h"
+#include "tools/flags/memory_margin.h"
 #include "tools/flags/planned_job.h"
 
 namespace stagecraft {
@@ -25,9 +26,11 @@ struct TimePart {
 };
 std::vector<TimePart> PartsOf(const Breakdown& breakdown);
 
-// Returns the results of a plan's simulation. Keys say their units.
+// Returns the results of a plan's simulation. Keys say their units. The cluster's devices have less
+// memory by the margin.
 nlohmann::ordered_json EvaluationToJson(const Evaluation& evaluation, const Plan& plan,
-                                        const Workload& workload, const Cluster& cluster);
+                                        const Workload& workload, const Cluster& cluster,
+                                        const MemoryMargin& margin);
 
 // Returns the keys that docs/json.md lists for `simulate`; each says its unit.
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
@@ -39,7 +42,12 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
 // Prints what the critical rank spends the step on, class by class.
 void PrintBreakdown(const Evaluation& evaluation, std::ostream& out);
 
+// Prints the verdict on the memory of all stages, with the numbers of the stage that decides it
+// and, if the plan does not fit, what would make it fit.
+void PrintFit(const PlannedJob& job, const SimulatedStep& step, std::ostream& out);
+
 // Prints what the fullest rank of every stage holds, the worst stage first, and whether all fit.
-void PrintMemory(const Evaluation& evaluation, std::ostream& out);
+void PrintMemory(const Evaluation& evaluation, const Cluster& cluster, const MemoryMargin& margin,
+                 std::ostream& out);
 
 }  // namespace stagecraft

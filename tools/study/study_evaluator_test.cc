@@ -53,7 +53,7 @@ void ExpectAsSimulated(StudyEvaluator& evaluator, const StudyPoint& point) {
   if (result.is_refused() || !said.refusal.empty()) return;
   std::ostringstream printed;
   PrintJson(EvaluationToJson(result.evaluation, result.plan, result.base->job.workload,
-                             result.base->cluster),
+                             result.base->cluster, result.base->job.margin),
             printed);
   const Json report = Json::parse(printed.str());
   for (const auto& [key, value] : report.items()) EXPECT_EQ(value, said.report[key]) << key;

@@ -205,6 +205,9 @@ TEST(FlagsTest, MistakesAreOneSentenceThatOpensWithTheFlag) {
   } kCases[] = {
       {{"--tq", "8"}, "--tq: unknown flag; did you mean \"--tp\""},
       {{"--tq=8"}, "--tq: unknown flag; did you mean \"--tp\""},
+      {{"--tensor-model-parallel-size", "8"},
+       "--tensor-model-parallel-size: unknown flag; here it is --tp"},
+      {{"--tensor_parallel_degree=8"}, "--tensor_parallel_degree: unknown flag; here it is --tp"},
       {{"8"}, "\"8\": got a word, want only flags here"},
       {{"--tp"}, "--tp: got no value, want one"},
       {{"--tp", "1", "--tp", "2"}, "--tp: given 2 times, want it once"},

@@ -8,12 +8,14 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "tools/verb/yaml_text.h"
 
 namespace stagecraft {
 
 std::string ProtoText(const google::protobuf::Message& message, const std::string& extension) {
   std::string text;
-  if (extension == ".json" || extension == ".yaml" || extension == ".yml") {
+  if (extension == ".yaml" || extension == ".yml") return YamlText(message);
+  if (extension == ".json") {
     google::protobuf::util::JsonPrintOptions options;
     options.add_whitespace = true;
     options.preserve_proto_field_names = true;

@@ -7,9 +7,9 @@
 
 namespace stagecraft {
 
-// Returns the text of a file with this extension: JSON for .json, .yaml and .yml (JSON is YAML,
-// too), otherwise protobuf's text format, with comments that name the message. Keys are the names
-// of the fields.
+// Returns the text of a file with this extension: JSON for .json, YAML for .yaml and .yml,
+// otherwise protobuf's text format, with comments that name the message. Keys are the names of the
+// fields.
 std::string ProtoText(const google::protobuf::Message& message, const std::string& extension);
 
 // Throws InputError that names `flag` unless `path` has the extension of such a file. Binary files

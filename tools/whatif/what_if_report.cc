@@ -145,7 +145,7 @@ Json RowToJson(const WhatIfTable& table, const WhatIfRow& row, const std::string
     const SimulatedStep& step = row.answer.step->step;
     json["model"] = job.workload.name;
     json["cluster"] = DescribeCluster(job.cluster);
-    json.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster));
+    json.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster, job.margin));
     json["cost"] = CostToJson(job.cost, job.cluster, step.evaluation);
     json["plan"] = PlanToJson(step.plan, job.workload);
     json["warnings"] = job.warnings;
