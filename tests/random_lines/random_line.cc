@@ -35,6 +35,7 @@ void AddSimulate(WordSource& words) {
   words.Maybe(8, "--unfold");
   words.Maybe(8, "--trace", {"out/t.pftrace", "out/t.json", "absent/t.json", "out/t.txt"});
   words.Maybe(8, "--timeline", {"out/t.pb", "out/t.textproto"});
+  words.Maybe(8, "--measured", {"1s", "20ms", "0.5", "-1s"});
   AddSlowParts(words);
   AddReportFlags(words);
 }

@@ -38,7 +38,7 @@ class KinetoCollector {
   int64_t ThreadOf(const KinetoEvent& event);
 
   Recording recording_;
-  int64_t events_ = 0, unknown_ = 0;
+  int64_t events_ = 0;
   int64_t device_id_ = 0;  // the last of the head's deviceProperties
   std::map<std::pair<int64_t, int64_t>, int64_t> threads_;
   std::map<std::string, int64_t> numbers_;
