@@ -24,8 +24,8 @@ void PrintMerged(const RunStore& store, std::ostream& out) {
     const int64_t rows = store.CountRows(static_cast<int>(i));
     const std::string missing =
         rows == grid.points ? "" : fmt::format(", {} are missing", grid.points - rows);
-    out << fmt::format("grid {} by stagecraft {}: {} of {} points{}\n", grid.hash.substr(0, 12),
-                       grid.tool_version, rows, grid.points, missing);
+    out << fmt::format("grid {} by stagecraft {}: {} of {} points{}\n", i, grid.tool_version, rows,
+                       grid.points, missing);
   }
 }
 

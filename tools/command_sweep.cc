@@ -59,7 +59,9 @@ void Register(Flags& flags, SweepFlags& values) {
       .Between(1, 1000)
       .Common();
   FlagGroup search = flags.In(FlagTopic::kSearch);
-  search.Add("--threads", values.request.threads, {"<n>", "Threads.", "", "one for each processor"})
+  search
+      .Add("--threads", values.request.threads,
+           {"<n>", "Threads that evaluate points.", "", "one for each processor"})
       .Between(1, 4096)
       .Common();
   search
