@@ -80,9 +80,10 @@ TEST(FrameworkChoicesTest, ASearchFindsOnlyPlansThatTheFrameworkCanRun) {
     for (const auto& ranked : report["plans"]) {
       const auto& plan = ranked["plan"];
       const int stages = plan["pp"], zero = plan["zero"], tensor = plan["tp"];
-      if (stages > 1) EXPECT_LE(zero, 1) << framework;
-      if (framework == std::string("deepspeed") && stages > 1) EXPECT_EQ(tensor, 1);
-      if (framework == std::string("fsdp")) EXPECT_EQ(stages * tensor, 1);
+      const std::string name = framework;
+      EXPECT_TRUE(stages == 1 || zero <= 1) << framework;
+      EXPECT_TRUE(name != "deepspeed" || stages == 1 || tensor == 1) << framework;
+      EXPECT_TRUE(name != "fsdp" || stages * tensor == 1) << framework;
     }
   }
 }

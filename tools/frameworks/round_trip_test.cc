@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -131,11 +132,17 @@ void ForManyPlans(const char* framework, const char* stack, const std::vector<st
                   const Adjust& adjust, const Run& run) {
   PlanSource source(framework, stack, 1);
   const std::vector<std::string> specs = {"b200-sxm:1x8", "b200-sxm:2x8", "b200-sxm:4x8"};
+  std::map<std::string, Workload> workloads;
+  std::map<std::string, Cluster> clusters;
+  for (const std::string& model : models) {
+    workloads.emplace(model, LoadWorkload(model, AttentionBackend::kFlash));
+  }
+  for (const std::string& spec : specs) clusters.emplace(spec, ParseCluster(spec));
   int done = 0, tried = 0;
   for (; done < kPlans && tried < 100 * kPlans; ++tried) {
     const std::string model = source.OneOf(models);
-    const Workload workload = LoadWorkload(model, AttentionBackend::kFlash);
-    const Cluster cluster = ParseCluster(source.OneOf(specs));
+    const Workload& workload = workloads.at(model);
+    const Cluster& cluster = clusters.at(source.OneOf(specs));
     const bool has_experts = model == "mixtral-8x7b";
     PlanDegrees degrees = source.Draw(workload, has_experts);
     adjust(source, degrees, has_experts);

@@ -39,12 +39,14 @@ class TorchtitanOptions {
   // The presets that torchtitan calls by family and size.
   void AddModel() {
     struct Flavor {
-      const char* preset;
+      DecoderConfig network;
       const char* name;
     };
-    for (const Flavor& one :
-         {Flavor{"llama3-8b", "8B"}, {"llama3-70b", "70B"}, {"llama3.1-405b", "405B"}}) {
-      DecoderConfig known = LoadDecoderConfig(one.preset);
+    static const Flavor flavors[] = {{LoadDecoderConfig("llama3-8b"), "8B"},
+                                     {LoadDecoderConfig("llama3-70b"), "70B"},
+                                     {LoadDecoderConfig("llama3.1-405b"), "405B"}};
+    for (const Flavor& one : flavors) {
+      DecoderConfig known = one.network;
       known.family = job_.network.family;
       // Padding of the vocabulary and the longest sequence are no part of a flavour.
       known.vocab = job_.network.vocab;

@@ -1,12 +1,12 @@
 #!/bin/bash
-# A launch script for Megatron-LM: a Llama-3-70B on 8 nodes of 8 GPUs.
-#SBATCH --nodes=8
+# A launch script for Megatron-LM: a Llama-3-70B on 2 nodes of 8 GPUs.
+#SBATCH --nodes=2
 #SBATCH --ntasks-per-node=1
 
 export CUDA_DEVICE_MAX_CONNECTIONS=1
 GPUS_PER_NODE=8
 NNODES=${SLURM_NNODES:-8}
-TP=8
+TP=4
 PP=4
 MICRO_BATCH=1
 ACCUMULATION=64
