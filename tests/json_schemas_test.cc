@@ -103,7 +103,7 @@ TEST_F(OutputsTest, StepsAreAsTheirSchemasSay) {
            "simulate --model examples/config.json --cluster a100-sxm4-80gb:1x8 --layer-state "
            "examples/layer_state.yaml --global-batch 64 --seq 2048",
            "explain" + job + "--tp 4 --pp 2",
-           "explain examples/plan.yaml examples/order.yaml --model gpt2-medium --cluster "
+           "explain examples/plan.yaml examples/plan.yaml --model gpt2-medium --cluster "
            "h100-sxm:2x8"}) {
     ExpectAsSchema(line);
   }

@@ -89,10 +89,52 @@ TEST_F(CommandSimulateTest, LeastRecomputationIsTheFirstThatFits) {
             std::string::npos);
 }
 
+// 68 samples fill 98 % of an H100: more than the margin allows, which changes nothing else.
+TEST_F(CommandSimulateTest, AMarginDecidesWhatFitsAndNothingElse) {
+  const auto step = [&](const char* margin) {
+    return nlohmann::json::parse(Text(
+        {"--micro-batch", "68", "--global-batch", "5440", "--memory-margin", margin, "--json"}));
+  };
+  const nlohmann::json usual = step("5"), without = step("0%");
+  EXPECT_EQ(usual["fits"], false);
+  EXPECT_EQ(without["fits"], true);
+  EXPECT_EQ(usual["memory_margin"], 0.05);
+  EXPECT_NEAR(usual["memory"][0]["usable"].get<double>(),
+              0.95 * usual["memory"][0]["capacity"].get<double>(), 1e-6);
+  EXPECT_EQ(without["memory"][0]["usable"], without["memory"][0]["capacity"]);
+  for (const char* key : {"step_time_ms", "step_time_interval_ms", "basis", "fingerprint"}) {
+    EXPECT_EQ(usual[key], without[key]) << key;
+  }
+  EXPECT_EQ(usual["memory"][0]["allocated"], without["memory"][0]["allocated"]);
+  ASSERT_FALSE(usual["remedies"].empty());
+  EXPECT_EQ(usual["remedies"][0]["flags"][0], "--micro-batch 34");
+  EXPECT_FALSE(without.contains("remedies"));
+  const std::string text = Text({"--micro-batch", "68", "--global-batch", "5440"});
+  const size_t verdict = text.find("\nmemory    does not fit: stage 0 needs ");
+  EXPECT_LT(verdict, text.find("\n          would fit with --micro-batch 34 ("));
+  EXPECT_LT(verdict, text.find("\nstep time "));
+}
+
+TEST_F(CommandSimulateTest, DefaultsOfBatchAndSequenceAreNoted) {
+  std::ostringstream out, err;
+  std::istringstream in;
+  ASSERT_EQ(
+      RunSimulate({"--model", "qwen2.5-72b", "--cluster", "h100-sxm:8x8", "--tp", "8", "--pp", "4"},
+                  in, out, err),
+      kExitOk);
+  EXPECT_NE(out.str().find("global batch 8 (4 micro-batches per replica, 8 in all), 8192 tokens"),
+            std::string::npos);
+  EXPECT_NE(out.str().find("note: --seq is not given: 8192 tokens per sample, of at most 131072\n"),
+            std::string::npos);
+  EXPECT_NE(out.str().find("note: --global-batch is not given: 8 samples, micro-batch 1 x dp 2 x "
+                           "pp 4\n"),
+            std::string::npos);
+}
+
 // 40 samples fill 60 % of an H100, 68 fill 98 %.
 TEST_F(CommandSimulateTest, ANearlyFullStageIsNoted) {
   const auto flags = [](const char* micro_batch) {
-    return Args{"--micro-batch", micro_batch, "--global-batch", "5440"};
+    return Args{"--micro-batch", micro_batch, "--global-batch", "5440", "--memory-margin", "0"};
   };
   const char* const kNote = "\nnote: stage 0 fills more than 95 % of its memory: ";
   EXPECT_EQ(Text(flags("40")).find(kNote), std::string::npos);

@@ -61,6 +61,13 @@ double Nearness(const Position& a, const Position& b) {
   return std::exp(-square / (kWidth * kWidth));
 }
 
+// Whether kernels take the same times on both: how much memory a GPU has, or may use, does not
+// matter.
+bool ComputeAlike(Device a, const Device& b) {
+  a.memory = b.memory;
+  return a == b;
+}
+
 }  // namespace
 
 KnownGpus::KnownGpus(const KernelFamily& family, std::span<const FitRow> rows) : family_(&family) {
@@ -76,7 +83,7 @@ KnownGpus::KnownGpus(const KernelFamily& family, std::span<const FitRow> rows) :
 
 GpuSetting KnownGpus::SettingOf(const Device& device) const {
   for (const KnownGpu& gpu : gpus_) {
-    if (gpu.device != device) continue;
+    if (!ComputeAlike(gpu.device, device)) continue;
     return {gpu.constants, gpu.share,    gpu.offset,   gpu.nearness,
             true,          gpu.residual, gpu.widening, gpu.is_calibrated};
   }
@@ -124,7 +131,7 @@ GpuSetting KnownGpus::Blend(const Device& device) const {
 bool KnownGpus::Has(const Device& device) const {
   const Device measured = AsSampled(device);
   return std::any_of(gpus_.begin(), gpus_.end(),
-                     [&](const KnownGpu& gpu) { return gpu.device == measured; });
+                     [&](const KnownGpu& gpu) { return ComputeAlike(gpu.device, measured); });
 }
 
 KnownGpus KnownGpus::Without(const std::string& id) const {
@@ -135,7 +142,8 @@ KnownGpus KnownGpus::Without(const std::string& id) const {
 
 void KnownGpus::Put(KnownGpu gpu) {
   gpu.device = AsSampled(std::move(gpu.device));
-  std::erase_if(gpus_, [&](const KnownGpu& other) { return other.device == gpu.device; });
+  std::erase_if(gpus_,
+                [&](const KnownGpu& other) { return ComputeAlike(other.device, gpu.device); });
   gpus_.push_back(std::move(gpu));
 }
 

@@ -289,7 +289,7 @@ TEST(ClusterFabricTest, BadFabricsAreOneSentence) {
     EXPECT_EQ(YamlClusterError(Nodes(4) + "fabrics: [" + fabric + "]\n"), "c.yaml: " + want);
   }
   EXPECT_EQ(YamlClusterError("node_groups: [{node_type: dgx-h100, count: 2, fabric: ib}]\n"),
-            "c.yaml: node_groups[0].fabric: unknown fabric \"ib\"; did you mean \"fabric\"?");
+            "c.yaml: node_groups[0].fabric: unknown fabric \"ib\"; want \"fabric\"");
 }
 
 TEST(ClusterFabricTest, TheDescriptionNamesTheFabrics) {

@@ -103,8 +103,8 @@ class ReportCheck {
   void CheckMemory(const json& step, const std::string& path) {
     bool fits = true;
     for (const json& stage : step.at("memory")) {
-      if (!stage.contains("capacity")) return;
-      fits = fits && stage.at("peak").get<double>() <= stage.at("capacity").get<double>() &&
+      if (!stage.contains("usable")) return;
+      fits = fits && stage.at("peak").get<double>() <= stage.at("usable").get<double>() &&
              stage.at("host").get<double>() <= stage.at("host_capacity").get<double>();
     }
     if (fits != step.at("fits").get<bool>()) Say(path + ".fits", step.at("fits"), "as its stages");

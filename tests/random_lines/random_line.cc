@@ -91,6 +91,7 @@ void AddSearch(WordSource& words) {
   words.Maybe(10, "--ep", {"1", "2", "1,2"});
   words.Maybe(10, "--cp", {"1", "2", "1,2"});
   words.Maybe(10, "--objective", {"step-time", "memory", "pareto", "cost"});
+  words.Maybe(10, "--memory-margin", {"0", "5", "10%", "0.05", "95"});
   words.Maybe(10, "--price", {"h100-sxm=2.5", "a100-sxm4-80gb=1.5", "h100-sxm=-1", "t4=0"});
   words.Maybe(5, "--fewer-devices");
   words.Maybe(15, "--algorithm", {"random", "exhaustive", "beam", "dp", "mcmc", "policy"});

@@ -248,8 +248,8 @@ TEST(SampleFileTest, BadTablesAreRefusedWithASentence) {
   EXPECT_EQ(ErrorOf("kind,gpu,time_us,gpu\n"),
             "t.csv:1: column \"gpu\": got it twice, want it once");
   EXPECT_EQ(ErrorOf("kind,gpu,time_us,spraed\n"),
-            "t.csv:1: got a column \"spraed\", want those of samples; did you mean \"spread\", "
-            "\"source\" or \"split\"?");
+            "t.csv:1: got a column \"spraed\", want those of samples; did you mean "
+            "\"spread\"?");
   EXPECT_EQ(ErrorOf("kind,gpu,time_us\n\"gemm,g,1\n"),
             "t.csv:2: got an opening quote without a closing one, want both");
   EXPECT_EQ(ErrorOf("kind,gpu,time_us\n\"gemm\"x,g,1\n"),
