@@ -94,7 +94,7 @@ int RunTrain(const Args& args, std::istream&, std::ostream& out, std::ostream& e
   verb.Register(flags);
   if (flags.Parse(args, out)) return kExitOk;
 
-  verb.train.ReadJob(verb.plan);
+  verb.train.ReadJob(verb.plan, flags.IsGiven("--tokens"));
   PlannedJob planned = verb.plan.Build();
   planned.network = verb.network.Build(planned.cluster);
   planned.cost = verb.cost.Build(planned.cluster, /*has_run=*/true);

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "tools/flags/cost_flags.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
 #include "tools/flags/search_flags.h"
 #include "tools/flags/slow_flag.h"
+#include "tools/study/point_files.h"
 #include "tools/study/study_point.h"
 #include "tools/study/study_search.h"
 #include "tools/verb/command.h"
@@ -136,17 +138,19 @@ std::vector<Change> ChangesOf(const WhatIfFlags& asked, const Flags& flags) {
   return changes;
 }
 
-// The files that any point read, each once.
+// The files that any point names, each once.
 Args FilesOf(const WhatIfTable& table) {
   Args files;
-  const auto add = [&](const WhatIfRow& row) {
-    if (!row.answer.step) return;
-    for (const std::string& file : row.answer.step->job.files) {
-      if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  const auto add = [&](const StudyPoint& point) {
+    for (const auto& [name, value] : point.flags) {
+      if (ParseNumber<double>(value)) continue;
+      for (const std::string& file : FilesNamedBy(value)) {
+        if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+      }
     }
   };
-  add(table.base);
-  for (const WhatIfRow& row : table.rows) add(row);
+  add(table.base.point);
+  for (const WhatIfRow& row : table.rows) add(row.point);
   return files;
 }
 
@@ -169,9 +173,7 @@ int RunWhatIf(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   const WhatIfTable table = WhatIf(GivenPoint(flags), changes, asked.pairs, *answerer);
   const bool was_interrupted = searches && InterruptCatcher::was_interrupted();
   if (asked.json) {
-    Args files = FilesOf(table);
-    for (const std::string& file : asked.cost_model.files()) files.push_back(file);
-    nlohmann::ordered_json report = ReportHeader("whatif", kSchema, files);
+    nlohmann::ordered_json report = ReportHeader("whatif", kSchema, FilesOf(table));
     report["cost_model"] = asked.cost_model.name();
     report["seed"] = searches ? asked.search.seed() : 0;  // no draws without a search
     report.update(WhatIfToJson(table, searches ? "search" : "simulate"));

@@ -194,6 +194,18 @@ TEST_F(CommandWhatIfTest, WhatASearchCannotAnswerIsRefused) {
   EXPECT_EQ(error({"--change", "tp=3"}).find("--change tp=3: "), 0u);
 }
 
+TEST_F(CommandWhatIfTest, FilesThatChangesNameAreInputs) {
+  const std::string lab =
+      Write("lab.yaml", "name: lab\nnode_groups:\n- {node_type: dgx-h100, count: 4}\n");
+  const auto report = Report({"--change", "cluster=" + lab});
+  ASSERT_EQ(report["inputs"].size(), 1u);
+  EXPECT_EQ(report["inputs"][0]["path"], lab);
+  EXPECT_EQ(report["changes"][0]["gpus"], 32);
+  EXPECT_EQ(ErrorWith({"--change", "cluster=" + Path("none.yaml")})
+                .find("--change cluster=" + Path("none.yaml") + ": "),
+            0u);
+}
+
 TEST_F(CommandWhatIfTest, TheSameWordsGiveTheSameBytes) {
   const Args line = Line({"--change", "network=0.5x", "--change", "tp=2", "--pairs"});
   EXPECT_EQ(Output(RunWhatIf, line), Output(RunWhatIf, line));

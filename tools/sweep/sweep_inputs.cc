@@ -1,38 +1,15 @@
 #include "tools/sweep/sweep_inputs.h"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
-#include <system_error>
-#include <vector>
 
 #include "costmodel/proto_file.h"
-#include "costmodel/text.h"
 #include "data/embedded.h"
+#include "tools/study/point_files.h"
 #include "tools/verb/command.h"
 #include "tools/verb/report_header.h"
 
 namespace stagecraft {
-namespace {
-
-namespace fs = std::filesystem;
-
-// The files that a value names.
-std::vector<std::string> FilesIn(const std::string& value) {
-  std::vector<std::string> files;
-  const auto add = [&](const std::string& path) {
-    std::error_code error;
-    const fs::path config = fs::path(path) / "config.json";
-    if (fs::is_regular_file(path, error)) files.push_back(path);
-    if (fs::is_regular_file(config, error)) files.push_back(config.string());
-  };
-  add(value);
-  if (value.find(',') == std::string::npos) return files;
-  for (const std::string_view part : SplitAt(value, ',')) add(std::string(part));
-  return files;
-}
-
-}  // namespace
 
 std::string BuiltInDataHash() {
   std::string hashes;
@@ -49,7 +26,7 @@ SweepInputs::SweepInputs(const Grid& grid) {
   for (const GridAxis& axis : grid.axes()) {
     if (!axis.takes_text) continue;
     for (const std::string& value : axis.values) {
-      for (const std::string& file : FilesIn(value)) {
+      for (const std::string& file : FilesNamedBy(value)) {
         if (hashes.count(file) == 0) hashes[file] = Sha256(ReadFile(file));
         std::string& lines = files_[value];
         const std::string line = file + " " + hashes[file] + "\n";

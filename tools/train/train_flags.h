@@ -36,8 +36,9 @@ class TrainFlags {
   // Registers the flags; the object must outlive the parse.
   void Register(Flags& flags);
   // Reads the file of --job, if it is given: what it says counts where no flag is given, also for
-  // `plan`. Must be called once, after the parse. Throws InputError as ReadJobFile() does.
-  void ReadJob(PlanFlags& plan);
+  // `plan`. Must be called once, after the parse. Throws InputError as ReadJobFile() does,
+  // and if nothing says how long the run is; `has_tokens`: --tokens does.
+  void ReadJob(PlanFlags& plan, bool has_tokens);
   // Returns what flags and files ask for. Of job.cost, tokens say how many steps there are. Throws
   // InputError that names the flag, or the file and the key, at fault, and if nothing or both say
   // how many steps there are.

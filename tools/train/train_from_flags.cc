@@ -35,8 +35,13 @@ constexpr const char* kPolicies[] = {"restart", "restart", "spare", "shrink", "r
 
 }  // namespace
 
-void TrainFlags::ReadJob(PlanFlags& plan) {
+void TrainFlags::ReadJob(PlanFlags& plan, bool has_tokens) {
   if (!job_file_.empty()) TakeJob(plan);
+  if (steps_ == 0 && !has_tokens) {
+    throw InputError(
+        "--steps: got none, want how many steps the run has, here or in a file of --job, or "
+        "--tokens");
+  }
 }
 
 int64_t TrainFlags::Steps(const PlannedJob& job) const {
@@ -52,10 +57,7 @@ int64_t TrainFlags::Steps(const PlannedJob& job) const {
     throw InputError(fmt::format("--tokens: got {:g} steps of {:g} tokens, want at most {:g}",
                                  steps, per_step, kMostSteps));
   }
-  if (steps_ > 0) return steps_;
-  throw InputError(
-      "--steps: got none, want how many steps the run has, here or in a file of --job, or "
-      "--tokens");
+  return steps_;
 }
 
 void TrainFlags::TakeJob(PlanFlags& plan) {

@@ -1,0 +1,13 @@
+// The files that values of flags name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace stagecraft {
+
+// Returns the files that the value of a flag names by itself or in a list separated by commas; of a
+// folder its config.json.
+std::vector<std::string> FilesNamedBy(const std::string& value);
+
+}  // namespace stagecraft
