@@ -81,6 +81,9 @@ bool Sweep::Run() {
   if (share_.ranks == 1) TakeParts(inputs_.record(), path_, store);
   const InterruptCatcher catcher;
   RunOwnPoints(store);
+  // A rank that found nothing to do leaves nothing that the first one would have to take over.
+  std::error_code ignored;
+  if (!is_first_rank() && store.CountRows(0) == 0) std::filesystem::remove(own, ignored);
   if (is_first_rank() && share_.ranks > 1) Gather(store);
   return !InterruptCatcher::was_interrupted();
 }
