@@ -441,8 +441,6 @@ TEST(CommandSearchTest, AlgorithmsAreComparedInATableAndAPage) {
 TEST(CommandSearchTest, AlgorithmFlagsThatDoNotGoTogetherAreOneSentence) {
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--compare-algorithms", "--algorithm", "beam"}),
             "--compare-algorithms: got it with --algorithm, want one of them");
-  EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--report", "a.html"}),
-            "--report: wants --compare-algorithms");
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--policy", "a.policy"}),
             "--policy: wants --algorithm policy, or --compare-algorithms");
   EXPECT_EQ(ErrorOf("h100-sxm:1x4", {"--objective", "pareto", "--algorithm", "mcmc"}),

@@ -21,7 +21,9 @@
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/flags/sample_flags.h"
 #include "tools/flags/slow_flag.h"
+#include "tools/report/answer_page.h"
 #include "tools/report/layer_state_report.h"
 #include "tools/report/network_report.h"
 #include "tools/report/slow_report.h"
@@ -40,7 +42,7 @@ namespace {
 constexpr int kSchema = 1;
 
 struct Outputs {
-  std::string trace, timeline;
+  std::string trace, timeline, page;
   bool json = false, quiet = false, unfold = false;
 };
 
@@ -56,6 +58,10 @@ void Register(Flags& flags, Outputs& outputs) {
       .Add("--trace", outputs.trace,
            {"<file>", "Write a trace, as .pftrace for Perfetto or as .json for Chrome."})
       .Common();
+  group
+      .Add("--report", outputs.page,
+           {"<file.html>", "Write a page with charts of the plan, its passes, time and memory."})
+      .Common();
   flags.AddReporting(outputs.json, outputs.quiet);
   group.Add("--timeline", outputs.timeline,
             {"<file.pb>", "Write schedule and timeline to a file, for compare."});
@@ -69,6 +75,7 @@ void CheckOutputs(const Outputs& outputs) {
   if (!outputs.timeline.empty() && !outputs.timeline.ends_with(".pb")) {
     throw InputError("--timeline: got \"" + outputs.timeline + "\", want a .pb file");
   }
+  if (!outputs.page.empty()) CheckOutputPath("--report", outputs.page, {".html"});
 }
 
 std::string RankName(const PlannedJob& job, const RankInfo& rank) {
@@ -123,13 +130,17 @@ TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
 }
 
 void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const SimulatedStep& step,
-                  std::ostream& err) {
+                  const nlohmann::ordered_json& report, std::ostream& err) {
   if (!outputs.trace.empty()) WriteTraceFile(outputs.trace, ViewOf(job, step));
   if (!outputs.timeline.empty()) {
     WriteFileAtomically(outputs.timeline, ToProto(RecordOf(job, step)).SerializeAsString());
   }
+  if (!outputs.page.empty()) {
+    const ShownStep shown{&step.schedule, &step.timeline};
+    WriteFileAtomically(outputs.page, AnswerPage(report, {&shown, 1}, "simulate"));
+  }
   if (outputs.quiet) return;
-  for (const std::string& file : {outputs.trace, outputs.timeline}) {
+  for (const std::string& file : {outputs.trace, outputs.timeline, outputs.page}) {
     if (!file.empty()) err << "wrote " << file << '\n';
   }
 }
@@ -201,14 +212,14 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
-  WriteOutputs(outputs, job, step, err);
+  Args files = job.files;
+  for (const std::string& file : cost_model.files()) files.push_back(file);
+  nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
+  report["cost_model"] = cost_model.name();
+  report["seed"] = 0;  // nothing is drawn at random
+  report.update(StepToJson(job, step, wall));
+  WriteOutputs(outputs, job, step, report, err);
   if (outputs.json) {
-    Args files = job.files;
-    for (const std::string& file : cost_model.files()) files.push_back(file);
-    nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
-    report["cost_model"] = cost_model.name();
-    report["seed"] = 0;  // nothing is drawn at random
-    report.update(StepToJson(job, step, wall));
     PrintJson(std::move(report), out);
   } else {
     PrintStep(job, step, out);

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "tools/chart/svg_parts.h"
+#include "tools/chart/escape.h"
 
 namespace stagecraft {
 namespace {
@@ -48,10 +48,15 @@ h1, h2, p { overflow-wrap: anywhere; }
 std::string HtmlPage(const std::string& title, const std::string& body, const HtmlExtras& extras) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>";
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n<title>";
   html += EscapeXml(title) + "</title>\n<style>";
-  html += kStyle + extras.style + "</style>\n</head>\n<body>\n" + body;
-  if (!extras.script.empty()) html += "<script>" + extras.script + "</script>\n";
+  html += kStyle + extras.style + "</style>\n</head>\n<body>\n" + body + extras.footer;
+  if (!extras.script.empty()) {
+    html += "<noscript><p>Charts need JavaScript; tables do not.</p></noscript>\n<script>" +
+            extras.script + "</script>\n";
+  }
   return html + "</body>\n</html>\n";
 }
 

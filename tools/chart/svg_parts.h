@@ -5,16 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "tools/chart/escape.h"
+
 namespace stagecraft {
 
 // Sizes in pixels: what every chart leaves around its plot, and its legend.
 inline constexpr int kChartLeft = 64, kChartTop = 16, kChartBottom = 48;
 inline constexpr int kLegendWidth = 190;
 inline constexpr int kLegendLine = 18;
-
-// Returns the text with & < > and quotes as entities, and control characters other than line breaks
-// as "?".
-std::string EscapeXml(const std::string& text);
 
 // Returns a colour that can be told from the others on white and on black; from the eleventh series
 // on, colours repeat.

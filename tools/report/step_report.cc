@@ -10,6 +10,7 @@
 #include "sim/cluster/cluster_spec.h"
 #include "sim/step/peak_share.h"
 #include "tools/report/network_report.h"
+#include "tools/report/placement.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/steady_report.h"
 
@@ -111,6 +112,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
   report.update(
       {{"critical_rank", step.schedule.ranks()[step.evaluation.profile.critical_rank].device},
        {"plan", PlanToJson(job)},
+       {"placement", PlacementToJson(job.plan, job.cluster)},
        {"warnings", job.warnings},
        {"simulated_ranks", step.schedule.ranks().size()},
        {"tasks", step.schedule.task_count()},
