@@ -190,7 +190,7 @@ function configOf(spec, rowHeight) {
       animation: false, responsive: true, maintainAspectRatio: false, indexAxis: isBars ? 'y' : 'x',
       font: {size: 12},
       layout: {padding: {right: 12}},
-      interaction: {mode: 'nearest', intersect: true},
+      interaction: {mode: 'part'},
       scales: {
         x: {...scaleOf(spec.x, 'x'), beginAtZero: isBars && !spec.zooms},
         y: isBars ? rowScale(spec, rowHeight) : scaleOf(spec.y, 'y'),
@@ -257,6 +257,21 @@ function makeZoom(chart, figure) {
   });
   canvas.addEventListener('dblclick', actions.whole);
 }
+
+// What a pointer is on: a mark or a bar or, anywhere above an area, the part of it that begins before.
+Chart.Interaction.modes.part = (chart, event, options, isFinal) => {
+  const found = Chart.Interaction.modes.nearest(chart, event, {intersect: true}, isFinal);
+  if (found.length > 0) return found;
+  const sets = chart.data.datasets;
+  for (let set = 0; set < sets.length; ++set) {
+    if (chart.spec.series[set].style !== 'area' || !chart.isDatasetVisible(set)) continue;
+    const points = chart.getDatasetMeta(set).data;
+    const next = points.findIndex((point) => point.x > event.x);
+    const index = next < 0 ? points.length - 1 : next - 1;
+    if (index >= 0) return [{element: points[index], datasetIndex: set, index}];
+  }
+  return [];
+};
 
 // The items of a chart as comma-separated values.
 function tableOf(spec) {
