@@ -210,9 +210,8 @@ TEST_F(AccuracyPageTest, ColoursAreByTheGroupingThatIsChosen) {
     const all = sets();
     choose(part, 'number of GPUs', '2-8');
     return [all, sets(), look(part).shown.length];)");
-  EXPECT_EQ(seen, json({{{"a100-sxm4-80gb", 2}, {"h100-sxm5-80gb", 1}},
-                        {{"a100-sxm4-80gb", 1}, {"h100-sxm5-80gb", 1}},
-                        2}))
+  EXPECT_EQ(seen, json::parse(R"([[["a100-sxm4-80gb", 2], ["h100-sxm5-80gb", 1]],
+                                  [["a100-sxm4-80gb", 1], ["h100-sxm5-80gb", 1]], 2])"))
       << seen;
 }
 

@@ -110,7 +110,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
         "Kubernetes nodes", "nccl-tests log"}},
       {"-o",
        {"plan", "samples", "cost model", "network model", "timeline", "cluster",
-        "measured collectives", "PyTorch pipeline schedule"}},
+        "measured collectives", "PyTorch pipeline schedule", "HTML report"}},
   };
   return kinds;
 }
@@ -174,7 +174,7 @@ const Kinds kFlagsWithoutFiles = {"--algorithm",
                                   "--topology",
                                   "--train-devices",
                                   "--warmup",
-                                  "FILE",  // what `check` itself takes
+                                  "FILE",  // what `check` and `report` themselves take
                                   "FORMAT",
                                   "ID",
                                   "LIST",

@@ -10,7 +10,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kLeastSpan = 1.0 / 1000;  // of several spans that become one, of the whole axis
+constexpr double kLeastSpan = 1.0 / 1200;  // of several spans that become one, of the whole axis
 constexpr double kClose = 1.0 / 400;       // marks within this share of the axis become one
 constexpr size_t kMostLines = 8;           // of the tip of several marks or spans
 constexpr double kHeadroom = 1.05;         // of the vertical axis over the largest value

@@ -44,7 +44,6 @@ constexpr Part kMemoryParts[] = {
     {"communication", "communication", 5},
     {"framework", "framework", 6},
     {"fragmentation", "fragmentation", 7},
-    {"outside_allocator", "outside the allocator", 8},
 };
 
 // Devices [first, last] of a node.
@@ -96,10 +95,10 @@ BarsChart PlacementChart(const Json& answer) {
   };
   std::vector<Piece> pieces;
   std::map<int, int> row_of_node;
-  size_t stages = 0;
+  std::map<size_t, int> series_of_stage;
   for (const Json& copy : answer.at("placement")) {
     const auto stage = copy.at("stage").get<size_t>();
-    stages = std::max(stages, std::min(stage, size_t{99'999}) + 1);
+    series_of_stage.emplace(stage, 0);
     for (const Json& name : copy.at("devices")) {
       const std::optional<DeviceRange> range = ReadRange(name.get_ref<const std::string&>());
       if (!range) continue;
@@ -111,15 +110,15 @@ BarsChart PlacementChart(const Json& answer) {
     row = static_cast<int>(chart.rows.size());
     chart.rows.push_back(fmt::format("node{}", node));
   }
-  for (size_t stage = 0; stage < stages; ++stage) {
+  for (auto& [stage, series] : series_of_stage) {
+    series = static_cast<int>(chart.series.size());
     chart.series.push_back({fmt::format("stage {}", stage)});
   }
   for (const Piece& piece : pieces) {
     const DeviceRange& range = piece.range;
-    if (piece.stage >= stages) continue;
     const std::string words = StageWords(answer, piece.stage);
     chart.bars.push_back(
-        {row_of_node.at(range.node), static_cast<int>(piece.stage), range.first - 0.5,
+        {row_of_node.at(range.node), series_of_stage.at(piece.stage), range.first - 0.5,
          range.last + 0.5, fmt::format("{}", piece.stage),
          fmt::format("stage {}, replica {}{}{}\nnode{}, GPUs {} to {}", piece.stage, piece.replica,
                      words.empty() ? "" : ": ", words, range.node, range.first, range.last)});

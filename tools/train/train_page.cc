@@ -262,7 +262,7 @@ std::string Page::Plans() const {
   chart.bands = Bands(&finds_plans);
   if (finds_plans) {
     chart.note +=
-        " Where there are none, the run had another plan for what was left of the cluster.";
+        " Where bars have none, the run had another plan for what was left of the cluster.";
   }
   return ToHtml(ChartOf(chart, axis_));
 }

@@ -19,6 +19,7 @@ const pointStyles = ['circle', 'rect', 'triangle', 'rectRot', 'cross', 'star'];
 const shownSeries = 14;    // of a legend
 const printedWidth = 680;  // pixels on a sheet of paper
 const tipDigits = 5, tickDigits = 9;
+const leastWithGaps = 4;  // pixels
 const theme = {ink: '', faint: '', paper: ''};
 
 function readTheme() {
@@ -82,6 +83,13 @@ function rowScale(spec, rowHeight) {
   };
 }
 
+// The gaps beside a bar; one that is narrow would vanish between them.
+function gapsOf({raw, chart}) {
+  const {min, max, width} = chart.scales.x;
+  if (raw === undefined || (raw.x[1] - raw.x[0]) / (max - min) * width < leastWithGaps) return 0;
+  return {left: 0.5, right: 0.5};
+}
+
 function barSet(spec, series, number, rowHeight) {
   const set = {label: series.name, data: [], backgroundColor: colourOf(series)};
   if (series.style === 'limit') {
@@ -94,7 +102,7 @@ function barSet(spec, series, number, rowHeight) {
   if (spec.grouped) return {...set, barThickness: thickness / beside};
   const hasGaps = spec.apart && rowHeight > 6;
   return {...set, grouped: false, maxBarThickness: thickness, order: number,
-          borderColor: () => theme.paper, borderWidth: hasGaps ? {left: 0.5, right: 0.5} : 0,
+          borderColor: () => theme.paper, borderWidth: hasGaps ? gapsOf : 0,
           borderSkipped: false};
 }
 
@@ -111,7 +119,7 @@ function pointSet(series) {
     return {...line, stepped: 'before', backgroundColor: colour + '55', fill: 'origin',
             hitRadius: 12, borderWidth: 1};
   }
-  if (style === 'mark') return {...set, pointRadius: 5, order: -1};
+  if (style === 'mark') return {...set, pointRadius: 5, order: -1, clip: false};
   if (style === 'dashed') return {...thin, borderDash: [6, 4]};
   if (style === 'dotted') return {...thin, borderDash: [1, 4]};
   return {...line, pointRadius: 2};
@@ -138,7 +146,7 @@ function setsOf(spec, rowHeight) {
 const marksAndTexts = {
   id: 'marksAndTexts',
   beforeDatasetsDraw(chart) {
-    const {ctx, chartArea, spec} = {...chart, spec: chart.spec};
+    const {ctx, chartArea, spec} = chart;
     if (spec.kind !== 'points') return;
     ctx.save();
     ctx.lineWidth = 1;
@@ -157,7 +165,7 @@ const marksAndTexts = {
     ctx.restore();
   },
   afterDatasetsDraw(chart) {
-    const {ctx, chartArea, spec} = {...chart, spec: chart.spec};
+    const {ctx, chartArea, spec} = chart;
     if (spec.kind !== 'bars') return;
     ctx.save();
     ctx.font = '11px system-ui, sans-serif';
