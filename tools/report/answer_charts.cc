@@ -36,14 +36,10 @@ constexpr Part kTimeParts[] = {
     {"optimizer", "optimizer", 4}, {"bubble", "bubble", 7},
 };
 constexpr Part kMemoryParts[] = {
-    {"weights", "weights", 0},
-    {"gradients", "gradients", 1},
-    {"optimizer", "optimizer", 4},
-    {"activations", "activations", 2},
-    {"workspace", "workspace", 3},
-    {"communication", "communication", 5},
-    {"framework", "framework", 6},
-    {"fragmentation", "fragmentation", 7},
+    {"weights", "weights", 0},     {"gradients", "gradients", 1},
+    {"optimizer", "optimizer", 4}, {"activations", "activations", 2},
+    {"workspace", "workspace", 3}, {"communication", "communication", 5},
+    {"framework", "framework", 6}, {"fragmentation", "fragmentation", 7},
 };
 
 // Devices [first, last] of a node.
