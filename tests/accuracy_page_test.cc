@@ -20,14 +20,14 @@ using nlohmann::json;
 
 // What a script sees of a section of the page.
 constexpr const char* kFunctions = R"(
+function chartOf(part) { return view.Chart.getChart(part.querySelector('canvas')); }
 function look(part) {
-  const marks = [...part.querySelectorAll('[data-row]')];
-  const shown = marks.filter((mark) => !mark.classList.contains('off'));
+  const chart = chartOf(part), drawn = chart.data.datasets.flatMap((set) => set.data);
   const lines = [...part.querySelectorAll('.row')].filter((line) => line.offsetHeight > 0);
   const chosen = [...part.querySelectorAll('[aria-pressed="true"]')];
   return {
-    points: marks.length,
-    shown: shown.map((mark) => Number(mark.dataset.row)),
+    points: chart.spec.items.filter((item) => item.length > 4).length,
+    shown: drawn.filter((point) => point.row !== undefined).map((point) => point.row).sort(),
     listed: lines.map((line) => line.cells[0].textContent),
     said: part.querySelector('.chosen').textContent,
     chosen: chosen.map((entry) => entry.textContent),
@@ -38,13 +38,22 @@ function choose(part, by, name) {
   entries.find((entry) => entry.dataset.by === by && entry.textContent === name).click();
   return look(part);
 }
-function pointAt(view, part, row, kind) {
-  const box = part.querySelector(`[data-row="${row}"]`).getBoundingClientRect();
-  part.querySelector('svg').dispatchEvent(new view.PointerEvent(kind, {
-    clientX: box.left + box.width / 2 + 3, clientY: box.top + box.height / 2,
-    pointerType: 'mouse', bubbles: true}));
-  const tip = part.querySelector('.tip');
-  return tip.offsetHeight > 0 ? tip.textContent : '';
+// The tip of the point that a pointer finds two pixels beside the middle of this row's; "" if there
+// is none.
+function tipAt(part, row) {
+  const chart = chartOf(part);
+  for (const [set, {data}] of chart.data.datasets.entries()) {
+    const index = data.findIndex((point) => point.row === row);
+    if (index < 0) continue;
+    const {x, y} = chart.getDatasetMeta(set).data[index];
+    const event = {type: 'mousemove', x: x + 2, y, native: true};
+    const found = chart.getElementsAtEventForMode(event, 'nearest', {intersect: true}, true);
+    if (found.length === 0) return '';
+    chart.tooltip.setActiveElements(found, {x, y});
+    chart.update('none');
+    return chart.tooltip.body.flatMap((body) => body.lines).join('\n');
+  }
+  return '';
 }
 )";
 
@@ -154,30 +163,69 @@ TEST_F(AccuracyPageTest, PointsSayWhatTheyAre) {
     const part = page.querySelector('.filtered');
     const names = [...part.querySelectorAll('.row')].map((line) => line.cells[0].textContent);
     const row = names.indexOf('a-2');
-    const over = pointAt(view, part, row, 'pointermove');
-    const left = pointAt(view, part, row, 'pointerleave');
+    const over = tipAt(part, row);
     choose(part, 'GPU type', 'h100-sxm5-80gb');
-    return [over, left, pointAt(view, part, row, 'pointermove')];)");
-  ASSERT_EQ(seen.size(), 3u) << seen;
+    return [over, tipAt(part, row)];)");
+  ASSERT_EQ(seen.size(), 2u) << seen;
   const double predicted = report["rows"][1]["predicted"];
   char line[200];
   std::snprintf(line, sizeof line, "predicted %.4g ms, measured 300 ms, error %+.1f %%",
                 1e3 * predicted, 100 * (predicted / 0.3 - 1));
   EXPECT_EQ(seen[0], std::string("a-2\nlab\na100-sxm4-80gb, 1 GPU, step_time\n") + line);
-  EXPECT_EQ(seen[1], "");
-  EXPECT_EQ(seen[2], "");  // it is filtered out
+  EXPECT_EQ(seen[1], "");  // it is filtered out
+}
+
+TEST_F(AccuracyPageTest, ChartsHaveAxesWithUnitsAndALegend) {
+  Validate(ThreeSteps());
+  const json seen = Run(R"(
+    return [...page.querySelectorAll('.filtered')].map((part) => {
+      const chart = chartOf(part), {x, y} = chart.scales;
+      return [part.querySelector('figcaption').textContent, x.options.title.text,
+              y.options.title.text, x.type, y.type, x.min === y.min, x.max === y.max,
+              chart.legend.legendItems.map((item) => item.text)];
+    });)");
+  ASSERT_EQ(seen.size(), 2u) << seen;
+  EXPECT_EQ(seen[0],
+            json({"Times: predicted and measured",
+                  "measured step time (s)",
+                  "predicted step time (s)",
+                  "logarithmic",
+                  "logarithmic",
+                  true,
+                  true,
+                  {"as measured", "10 % more", "10 % less", "large models, 16 bits or fewer"}}))
+      << seen[0];
+  EXPECT_EQ(seen[1][1], "measured peak memory (GiB)");
+  EXPECT_EQ(seen[1][2], "predicted peak memory (GiB)");
+}
+
+TEST_F(AccuracyPageTest, ColoursAreByTheGroupingThatIsChosen) {
+  Validate(ThreeSteps());
+  const json seen = Run(R"(
+    const part = page.querySelector('.filtered'), colours = part.querySelector('.colours');
+    colours.value = 'GPU type';
+    colours.dispatchEvent(new view.Event('change'));
+    const sets = () => chartOf(part).data.datasets.slice(0, -3).map(
+        (set) => [set.label, set.data.length]);
+    const all = sets();
+    choose(part, 'number of GPUs', '2-8');
+    return [all, sets(), look(part).shown.length];)");
+  EXPECT_EQ(seen, json::parse(R"([[["a100-sxm4-80gb", 2], ["h100-sxm5-80gb", 1]],
+                                  [["a100-sxm4-80gb", 1], ["h100-sxm5-80gb", 1]], 2])"))
+      << seen;
 }
 
 TEST_F(AccuracyPageTest, ThePageFitsAPhone) {
   Validate(ThreeSteps() + Row(std::string(200, 'x'), "a100-sxm4-80gb", 8, "step_time", "0.1"));
   const json seen = Run(R"(
-    const text = page.querySelector('.chart text').getBoundingClientRect();
-    return [page.documentElement.scrollWidth,
-            page.querySelector('.chart svg').getBoundingClientRect().right, text.height];)");
-  ASSERT_EQ(seen.size(), 3u) << seen;
+    const canvas = page.querySelector('canvas').getBoundingClientRect();
+    return [page.documentElement.scrollWidth, canvas.right, canvas.width,
+            chartOf(page.querySelector('.filtered')).chartArea.width];)");
+  ASSERT_EQ(seen.size(), 4u) << seen;
   EXPECT_LE(seen[0], kPhoneWidth);
   EXPECT_LE(seen[1], kPhoneWidth);
-  EXPECT_GT(seen[2], 9);  // pixels
+  EXPECT_GT(seen[2], 0.8 * kPhoneWidth);
+  EXPECT_GT(seen[3], 0.6 * kPhoneWidth);  // most of which are points, not labels
 }
 
 TEST_F(AccuracyPageTest, NamesOfRowsAreNoMarkup) {
@@ -185,7 +233,7 @@ TEST_F(AccuracyPageTest, NamesOfRowsAreNoMarkup) {
   Validate(Row(name, "a100-sxm4-80gb", 4, "step_time", "0.1"));
   const json seen = Run(R"(
     const part = page.querySelector('.filtered');
-    return [look(part).listed, pointAt(view, part, 0, 'pointermove').split('\n')[0],
+    return [look(part).listed, tipAt(part, 0).split('\n')[0],
             page.querySelectorAll('img').length, window.hit === undefined];)");
   EXPECT_EQ(seen, json({json({name}), name, 0, true})) << seen;
 }

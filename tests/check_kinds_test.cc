@@ -126,7 +126,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
         "Nsight Systems export", "Chakra execution trace"}},
       {"-o",
        {"plan", "samples", "cost model", "network model", "timeline", "cluster",
-        "measured collectives", "PyTorch pipeline schedule", "sweep database"}},
+        "measured collectives", "PyTorch pipeline schedule", "sweep database", "HTML report"}},
   };
   return kinds;
 }
@@ -197,7 +197,7 @@ const Kinds kFlagsWithoutFiles = {"--algorithm",
                                   "--topology",
                                   "--train-devices",
                                   "--warmup",
-                                  "FILE",  // what `check` itself takes
+                                  "FILE",  // what `check` and `report` themselves take
                                   "FORMAT",
                                   "ID",
                                   "LIST",

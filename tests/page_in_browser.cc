@@ -7,7 +7,7 @@
 
 #include "costmodel/proto_file.h"
 #include "tests/command_output.h"
-#include "tools/chart/svg_parts.h"
+#include "tools/chart/escape.h"
 
 namespace stagecraft::bad_input {
 namespace {

@@ -35,6 +35,7 @@ const std::vector<Command>& Commands() {
       {"Files", "export", "a plan, or its pipeline schedule, for other programs", RunExport},
       {"Files", "catalogue", "the GPUs, nodes, networks and stacks that names stand for",
        RunCatalogue},
+      {"Files", "report", "a page with charts of what another verb has answered", RunReport},
       {"Files", "check", "what files are, and whether they are sound", RunCheck},
       {"Files", "completion", "a script with which bash or zsh completes command lines",
        RunCompletion},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/proto_file.h"
 #include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
 #include "sim/step/mechanism.h"
@@ -15,7 +16,9 @@
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/flags/sample_flags.h"
 #include "tools/flags/slow_flag.h"
+#include "tools/report/answer_page.h"
 #include "tools/report/explanation.h"
 #include "tools/report/explanation_difference.h"
 #include "tools/report/explanation_text.h"
@@ -44,6 +47,7 @@ struct ExplainFlags {
   SlowFlag slow;
   CostModelFlag cost_model;
   CostFlags cost;
+  std::string page;
   bool unfold = false, json = false, quiet = false;
 
   ExplainFlags() {
@@ -60,10 +64,15 @@ struct ExplainFlags {
     network.Register(flags);
     cost_model.Register(flags);
     cost.Register(flags);
+    FlagGroup group = flags.In(FlagTopic::kOutput);
+    group
+        .Add("--report", page,
+             {"<file.html>", "Write a page with charts of the plans and of what they wait for."})
+        .Common();
     flags.AddReporting(json, quiet);
-    flags.In(FlagTopic::kOutput)
-        .Add("--unfold", unfold,
-             {"", "Simulate every device; otherwise devices that do the same are simulated once."});
+    group.Add(
+        "--unfold", unfold,
+        {"", "Simulate every device; otherwise devices that do the same are simulated once."});
   }
   ExplainFlags(const ExplainFlags&) = delete;
 };
@@ -160,19 +169,36 @@ nlohmann::ordered_json Report(const std::vector<Explanation>& explanations) {
   return report;
 }
 
+void WritePage(const std::string& page, const nlohmann::ordered_json& report,
+               const std::vector<Explanation>& explanations) {
+  std::vector<ShownStep> steps;
+  for (const Explanation& explanation : explanations) {
+    steps.push_back({&explanation.step.schedule, &explanation.step.timeline});
+  }
+  WriteFileAtomically(page, AnswerPage(report, steps, "explain"));
+}
+
 }  // namespace
 
-int RunExplain(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
+int RunExplain(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
   const ExplainArgs split = SplitArgs(args);
   std::vector<Explanation> explanations;
-  bool json = false;
+  std::string page;
+  bool json = false, quiet = false;
   for (const std::string& plan : split.plans) {
     ExplainFlags flags;
     Args words = plan.empty() ? Args() : WordsOf(plan);
     words.insert(words.end(), split.flags.begin(), split.flags.end());
     if (flags.flags.Parse(words, out)) return kExitOk;
+    if (!flags.page.empty()) CheckOutputPath("--report", flags.page, {".html"});
+    page = flags.page;
     json = flags.json;
+    quiet = flags.quiet;
     explanations.push_back(ExplainPlan(plan, flags));
+  }
+  if (!page.empty()) {
+    WritePage(page, Report(explanations), explanations);
+    if (!quiet) err << "wrote " << page << '\n';
   }
   if (json) {
     PrintJson(Report(explanations), out);

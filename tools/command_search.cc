@@ -23,13 +23,16 @@
 #include "search/stopwatch.h"
 #include "search/tie.h"
 #include "sim/plan/plan_degrees.h"
+#include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/framework_choices.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/flags/search_flags.h"
 #include "tools/report/algorithm_comparison.h"
+#include "tools/report/answer_page.h"
 #include "tools/report/pareto_report.h"
+#include "tools/report/placement.h"
 #include "tools/report/remedy_report.h"
 #include "tools/report/search_explanation.h"
 #include "tools/report/search_progress.h"
@@ -148,8 +151,13 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
 nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& problem,
                                     const SearchAnswer& answer) {
   const PlanRun& best = BestRun(answer.runs);
-  if (job.wants_pareto) return ParetoToJson(problem, job.cost, job.margin, best);
-  nlohmann::ordered_json json = SearchToJson(problem, job.cost, job.margin, best);
+  nlohmann::ordered_json json = job.wants_pareto
+                                    ? ParetoToJson(problem, job.cost, job.margin, best)
+                                    : SearchToJson(problem, job.cost, job.margin, best);
+  if (!best.result.plans.empty()) {
+    json["placement"] = PlacementToJson(best.result.plans[0].plan, problem.cluster);
+  }
+  if (job.wants_pareto) return json;
   if (answer.ties) json["tie"] = TiesToJson(*answer.ties);
   if (best.result.plans.empty()) json["remedies"] = RemediesToJson(answer.remedies);
   if (job.goes_beyond) json["within"] = WithinToJson(problem, answer.runs[0].result);
@@ -162,6 +170,20 @@ nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& p
         ExplanationToJson(problem, best.result, *answer.explanation, answer.explained_s);
   }
   return json;
+}
+
+// Writes the page of the answer, with the passes of the first plan.
+void WritePage(const std::string& page, const SearchJob& job, const SearchProblem& problem,
+               const SearchAnswer& answer, const nlohmann::ordered_json& report) {
+  const std::vector<RankedPlan>& plans = BestRun(answer.runs).result.plans;
+  std::optional<SimulatedStep> step;
+  std::vector<ShownStep> shown;
+  if (!plans.empty()) {
+    step = SimulateStep(plans[0].plan, problem.workload, problem.cluster, problem.model,
+                        {.framework = job.memory});
+    shown.push_back({&step->schedule, &step->timeline});
+  }
+  WriteFileAtomically(page, AnswerPage(report, shown, "search"));
 }
 
 void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const SearchAnswer& answer,
@@ -207,7 +229,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
       "--seq 4096 --objective cost --price h100-sxm=2.5,a100-sxm4-80gb=1.3");
   SearchFlags search;
   CostModelFlag cost_model;
-  std::string plan_file;
+  std::string plan_file, page;
   bool json = false, quiet = false;
   search.Register(flags);
   cost_model.Register(flags);
@@ -217,10 +239,14 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
             "Write the best plan, or that of --pick, to a .yaml, .json or .textproto file, for "
             "--plan."})
       .Common();
+  flags.In(FlagTopic::kOutput)
+      .Add("--report", page,
+           {"<file.html>", "Write a page with charts of the plans and of what was found when."});
   flags.AddReporting(json, quiet);
   if (flags.Parse(args, out)) return kExitOk;
 
   if (!plan_file.empty()) CheckProtoTextPath("-o", plan_file);
+  if (!page.empty()) CheckOutputPath("--report", page, {".html"});
   const SearchJob job = search.Build();
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const MemoModel memo(*model);
@@ -246,21 +272,22 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
                         ProtoText(ToShortProto(picked, job.workload, job.cluster), extension));
     if (!quiet) err << "wrote " << plan_file << '\n';
   }
-  if (!job.page.empty()) {
-    const AlgorithmComparison comparison =
-        CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget));
-    WriteFileAtomically(job.page, ComparisonToHtml(comparison, "stagecraft search"));
-    if (!quiet) err << "wrote " << job.page << '\n';
-  }
-  if (json) {
+  nlohmann::ordered_json report;
+  if (json || !page.empty()) {
     Args files = job.files;
     for (const std::string& file : cost_model.files()) files.push_back(file);
-    nlohmann::ordered_json report = ReportHeader("search", kSchema, files);
+    report = ReportHeader("search", kSchema, files);
     report["cost_model"] = cost_model.name();
     report["seed"] = job.options.seed;
     report.update(AnswerToJson(job, problem, answer));
     report["interrupted"] = InterruptCatcher::was_interrupted();
     report["warnings"] = Warnings(job, result);
+  }
+  if (!page.empty()) {
+    WritePage(page, job, problem, answer, report);
+    if (!quiet) err << "wrote " << page << '\n';
+  }
+  if (json) {
     PrintJson(std::move(report), out);
   } else {
     PrintAnswer(job, problem, answer, out);

@@ -23,7 +23,9 @@
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/flags/sample_flags.h"
 #include "tools/flags/slow_flag.h"
+#include "tools/report/answer_page.h"
 #include "tools/report/layer_state_report.h"
 #include "tools/report/measured_step.h"
 #include "tools/report/network_report.h"
@@ -44,7 +46,7 @@ namespace {
 constexpr int kSchema = 1;
 
 struct Outputs {
-  std::string trace, timeline, measured;
+  std::string trace, timeline, measured, page;
   bool json = false, quiet = false, unfold = false;
 };
 
@@ -59,6 +61,10 @@ void Register(Flags& flags, Outputs& outputs) {
   group
       .Add("--trace", outputs.trace,
            {"<file>", "Write a trace, as .pftrace for Perfetto or as .json for Chrome."})
+      .Common();
+  group
+      .Add("--report", outputs.page,
+           {"<file.html>", "Write a page with charts of the plan, its passes, time and memory."})
       .Common();
   flags.AddReporting(outputs.json, outputs.quiet);
   group.Add("--timeline", outputs.timeline,
@@ -78,6 +84,7 @@ void CheckOutputs(const Outputs& outputs) {
   if (!outputs.timeline.empty() && !outputs.timeline.ends_with(".pb")) {
     throw InputError("--timeline: got \"" + outputs.timeline + "\", want a .pb file");
   }
+  if (!outputs.page.empty()) CheckOutputPath("--report", outputs.page, {".html"});
 }
 
 std::string RankName(const PlannedJob& job, const RankInfo& rank) {
@@ -132,13 +139,17 @@ TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
 }
 
 void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const SimulatedStep& step,
-                  std::ostream& err) {
+                  const nlohmann::ordered_json& report, std::ostream& err) {
   if (!outputs.trace.empty()) WriteTraceFile(outputs.trace, ViewOf(job, step));
   if (!outputs.timeline.empty()) {
     WriteFileAtomically(outputs.timeline, ToProto(RecordOf(job, step)).SerializeAsString());
   }
+  if (!outputs.page.empty()) {
+    const ShownStep shown{&step.schedule, &step.timeline};
+    WriteFileAtomically(outputs.page, AnswerPage(report, {&shown, 1}, "simulate"));
+  }
   if (outputs.quiet) return;
-  for (const std::string& file : {outputs.trace, outputs.timeline}) {
+  for (const std::string& file : {outputs.trace, outputs.timeline, outputs.page}) {
     if (!file.empty()) err << "wrote " << file << '\n';
   }
 }
@@ -221,15 +232,15 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
-  WriteOutputs(outputs, job, step, err);
+  Args files = job.files;
+  for (const std::string& file : cost_model.files()) files.push_back(file);
+  nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
+  report["cost_model"] = cost_model.name();
+  report["seed"] = 0;  // nothing is drawn at random
+  report.update(StepToJson(job, step, wall));
+  if (measured) report["measured"] = ToJson(*measured);
+  WriteOutputs(outputs, job, step, report, err);
   if (outputs.json) {
-    Args files = job.files;
-    for (const std::string& file : cost_model.files()) files.push_back(file);
-    nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
-    report["cost_model"] = cost_model.name();
-    report["seed"] = 0;  // nothing is drawn at random
-    report.update(StepToJson(job, step, wall));
-    if (measured) report["measured"] = ToJson(*measured);
     PrintJson(std::move(report), out);
   } else {
     PrintStep(job, step, out);

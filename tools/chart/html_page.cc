@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "tools/chart/svg_parts.h"
+#include "tools/chart/escape.h"
 
 namespace stagecraft {
 namespace {
@@ -14,12 +14,6 @@ constexpr const char* kStyle = R"(
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e6ea; --paper: #15181c; } }
 body { font: 14px/1.45 system-ui, sans-serif; color: var(--ink); background: var(--paper);
        max-width: 76rem; margin: 2rem auto; padding: 0 1rem; }
-svg { max-width: 100%; height: auto; display: block; margin: 0.5rem 0 1.5rem; }
-svg text { fill: var(--ink); font: 11px system-ui, sans-serif; }
-.grid { stroke: var(--faint); stroke-width: 1; }
-.dashed { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 5 4; }
-.dotted { stroke: var(--ink); stroke-width: 1; stroke-dasharray: 1 4; }
-.curve { fill: none; stroke-width: 1.6; stroke-linejoin: round; }
 table { border-collapse: collapse; margin: 0.5rem 0 1rem; }
 th, td { padding: 0.15rem 0.7rem; text-align: right; border-bottom: 1px solid var(--faint); }
 th:first-child, td:first-child { text-align: left; }
@@ -38,7 +32,7 @@ h1, h2, p { overflow-wrap: anywhere; }
 @media print {
   :root { color-scheme: light; --ink: #000000; --paper: #ffffff; }
   body { max-width: none; margin: 0; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  svg, tr { break-inside: avoid; }
+  tr { break-inside: avoid; }
   h2 { break-after: avoid; }
 }
 )";
@@ -48,10 +42,15 @@ h1, h2, p { overflow-wrap: anywhere; }
 std::string HtmlPage(const std::string& title, const std::string& body, const HtmlExtras& extras) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>";
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\"/>\n<title>";
   html += EscapeXml(title) + "</title>\n<style>";
-  html += kStyle + extras.style + "</style>\n</head>\n<body>\n" + body;
-  if (!extras.script.empty()) html += "<script>" + extras.script + "</script>\n";
+  html += kStyle + extras.style + "</style>\n</head>\n<body>\n" + body + extras.footer;
+  if (!extras.script.empty()) {
+    html += "<noscript><p>Charts need JavaScript; tables do not.</p></noscript>\n<script>" +
+            extras.script + "</script>\n";
+  }
   return html + "</body>\n</html>\n";
 }
 

@@ -1,5 +1,5 @@
-// Writes a self-contained HTML page for tables and for the charts of svg_chart.h and curve_chart.h;
-// it is light or dark, as the reader's system is set.
+// Writes a self-contained HTML page for tables and for charts; it is light or dark, as the
+// reader's system is set, and its policy forbids the browser to load anything.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace stagecraft {
 // What a page has besides the common styles.
 struct HtmlExtras {
   std::string style;   // CSS
-  std::string script;  // JavaScript, which runs when the page is complete
+  std::string script;  // JavaScript, which runs when the page is complete; must not hold "</script"
+  std::string footer = "";  // HTML for the end of the page
 };
 
 // Returns the page; `body` is HTML in UTF-8. Same input, same bytes.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,20 @@ inline int CountOf(const std::string& text, const std::string& part) {
   int count = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+// Returns what each chart of the page says in JSON (chart_page.h), in order; a discarded value for
+// what is no JSON.
+inline std::vector<nlohmann::json> ChartsOf(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\">";
+  std::vector<nlohmann::json> charts;
+  for (size_t at = page.find(begin); at != std::string::npos; at = page.find(begin, at)) {
+    at += begin.size();
+    const size_t length = page.find("</script>", at) - at;
+    charts.push_back(nlohmann::json::parse(page.substr(at, length), nullptr,
+                                           /*allow_exceptions=*/false));
+  }
+  return charts;
 }
 
 // Returns why `page` is not well-formed XML, apart from its script; "" if it is. Knows only what

@@ -2,34 +2,28 @@
 
 #include <fmt/core.h>
 
-#include "tools/chart/tips.h"
+#include "tools/chart/chart_page.h"
 
 namespace stagecraft {
 namespace {
 
 constexpr const char* kFilterStyle = R"(
-.chart { max-width: 36rem; }
-.off { opacity: 0.07; }
 .now { position: sticky; top: 0; z-index: 1; display: flex; flex-wrap: wrap; align-items: center;
        gap: 0.2rem 1rem; padding: 0.4rem 0; background: var(--paper); }
 .chosen { margin: 0; overflow-wrap: anywhere; }
-.legend span { white-space: nowrap; margin-right: 1rem; }
-.legend i { display: inline-block; width: 0.6rem; height: 0.6rem; border-radius: 50%;
-            margin-right: 0.4rem; }
-button { font: inherit; color: inherit; text-align: left; overflow-wrap: anywhere; padding: 0;
+select { font: inherit; max-width: 100%; }
+.entry { font: inherit; color: inherit; text-align: left; overflow-wrap: anywhere; padding: 0;
          border: 0; background: none; }
-button:enabled { cursor: pointer; text-decoration: underline dotted; text-underline-offset: 3px; }
-button[aria-pressed="true"] { font-weight: bold; text-decoration: underline; }
-.all { padding: 0.2rem 0.7rem; border: 1px solid var(--faint); border-radius: 4px; }
+.entry:enabled { cursor: pointer; text-decoration: underline dotted; text-underline-offset: 3px; }
+.entry[aria-pressed="true"] { font-weight: bold; text-decoration: underline; }
+.all { font: inherit; color: inherit; background: none; cursor: pointer; padding: 0.2rem 0.7rem; border: 1px solid var(--faint); border-radius: 4px; }
 .all:disabled { opacity: 0.5; }
 .bar { min-width: 6rem; }
 .bar i { display: block; height: 0.7rem; background: #4e8fd0; }
 .origin { display: block; opacity: 0.7; font-size: 11px; overflow-wrap: anywhere; }
-.wide { overflow-x: auto; }
 .wide td:nth-child(n + 2) { white-space: nowrap; }
 .list :is(th, td):nth-child(n + 6) { text-align: left; }
 .list td:last-child { white-space: normal; min-width: 12rem; }
-summary { cursor: pointer; }
 @media (min-width: 64rem) {
   .split { display: grid; grid-template-columns: minmax(0, 32rem) minmax(0, 1fr); gap: 2rem; }
   .beside { position: sticky; top: 0; align-self: start; }
@@ -40,7 +34,6 @@ summary { cursor: pointer; }
   .beside { display: contents; }
 }
 @media (max-width: 40rem) {
-  .chart svg text { font-size: 15px; }
   th, td { padding: 0.15rem 0.2rem; font-size: 12px; }
   td:first-child { min-width: 6.5rem; }
   .bar { min-width: 1.5rem; }
@@ -70,8 +63,31 @@ function makeFilter(part) {
     line, fits: true, ratio: Number(line.dataset.ratio),
     groups: new Set(line.dataset.groups.split(' ')),
   }));
-  const marks = [...part.querySelectorAll('.chart [data-row]')];
+  const colours = part.querySelector('.colours');
+  const chart = Chart.getChart(part.querySelector('canvas'));
+  const isPoint = (point) => point.row !== undefined;
+  const points = chart.data.datasets.flatMap((set) => set.data).filter(isPoint);
+  const lines = chart.data.datasets.filter((set) => set.data.length > 0 && !set.data.some(isPoint));
+  const lineSeries = chart.spec.series.filter((series) => series.style !== 'points');
   const chosen = new Map();  // the entry of each table
+
+  // Gives the rows of each group of the chosen grouping a colour, and draws those that are shown.
+  function draw() {
+    const groups = entries.filter((entry) => entry.dataset.by === colours.value);
+    const series = groups.map(
+        (entry, colour) => ({name: entry.textContent, colour, style: 'points'}));
+    const sets = series.map(pointSet);
+    groups.forEach((entry, number) => {
+      sets[number].data = points.filter((point) => {
+        const row = rows[point.row];
+        return row.fits && row.groups.has(entry.dataset.group);
+      });
+    });
+    chart.spec.series = [...series, ...lineSeries];
+    chart.data.datasets = [...sets, ...lines];
+    chart.options.plugins.legend.display = chart.spec.series.length <= shownSeries;
+    chart.update('none');
+  }
 
   function show() {
     let listed = 0;
@@ -80,7 +96,7 @@ function makeFilter(part) {
       row.line.hidden = !row.fits || listed >= listedRows;
       if (row.fits) ++listed;
     }
-    for (const mark of marks) mark.classList.toggle('off', !rows[mark.dataset.row].fits);
+    draw();
     for (const entry of entries) {
       entry.setAttribute('aria-pressed', chosen.get(entry.dataset.by) === entry);
     }
@@ -99,7 +115,8 @@ function makeFilter(part) {
     });
   }
   all.addEventListener('click', () => { chosen.clear(); show(); });
-  makeTips(part.querySelector('.chart'), marks, (mark) => rows[mark.dataset.row].fits);
+  colours.disabled = false;
+  colours.addEventListener('change', draw);
 }
 
 for (const part of document.querySelectorAll('.filtered')) makeFilter(part);
@@ -108,9 +125,10 @@ for (const part of document.querySelectorAll('.filtered')) makeFilter(part);
 }  // namespace
 
 HtmlExtras RowFilter() {
-  const HtmlExtras tips = Tips();
-  return {tips.style + kFilterStyle,
-          tips.script + fmt::format("const listedRows = {};", kListedRows) + kFilterScript};
+  HtmlExtras extras = Charts();
+  extras.style += kFilterStyle;
+  extras.script += fmt::format("const listedRows = {};", kListedRows) + kFilterScript;
+  return extras;
 }
 
 std::string RowFilterWords(int rows, double mape, double bias, double level) {

@@ -5,8 +5,8 @@
 //   <div class="now">            stays in view on narrow screens; holds the next two:
 //   <p class="chosen">           what is shown, in words; rewritten at each choice
 //   <button class="all">         shows all rows again
-//   <div class="chart">          one SVG, whose marks have data-row: the index of a row of the list
-//     <div class="tip" hidden>   filled with the title of the mark next to the pointer or finger
+//   <figure class="chart">       a PointsChart, whose points have a row: an index into the list
+//   <select class="colours">     the data-by of entries, whose groups give points their colours
 //   <button class="entry" data-by="GPU type" data-group="3">NAME</button>
 //                                of these, at most one for each data-by is chosen; a row is shown
 //                                if it belongs to all that are

@@ -6,9 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "tools/chart/html_page.h"
-#include "tools/chart/page_testing.h"
-
 namespace stagecraft {
 namespace {
 
@@ -16,65 +13,82 @@ TimeAxis TenHours(std::vector<TimeMark> marks = {}) {
   return {"hours", 10, {{"failure", 3}, {"checkpoint", 7}}, std::move(marks)};
 }
 
-// The plot reaches from x = 54 to 484, so an hour is 43 wide; its bottom is at y = 162, and its
-// height of 130 is 1.05 times the largest value.
-TEST(TimeChartTest, ASpanIsAsLongAsItLastsAndAsHighAsItsValue) {
-  const std::string html =
-      ToHtml(TimeChart{"ms", {{0, 5, 100, "fast"}, {5, 10, 210, "slow"}}}, TenHours());
-  EXPECT_EQ(CountOf(html, "class=\"span\""), 2);
-  EXPECT_NE(html.find("x=\"54.00\" y=\"103.04\" width=\"215.00\" height=\"58.96\""), html.npos)
-      << html;
-  EXPECT_NE(html.find("x=\"269.00\" y=\"38.19\" width=\"215.00\" height=\"123.81\""), html.npos);
-  EXPECT_NE(html.find("<title>slow</title>"), html.npos);
+// 100 ms for five hours, then 210 ms.
+TEST(TimeChartTest, AnAreaIsAsHighAsTheValueUntilTheNextOne) {
+  const PointsChart chart = ChartOf(
+      TimeChart{"Speed", "", "ms", {{0, 5, 100, "fast"}, {5, 10, 210, "slow"}}}, TenHours());
+  EXPECT_EQ(chart.x.label, "hours");
+  EXPECT_EQ(chart.x.max, 10);
+  EXPECT_EQ(chart.y.label, "ms");
+  ASSERT_EQ(chart.series.size(), 1u);
+  EXPECT_EQ(chart.series[0].style, SeriesStyle::kArea);
+  ASSERT_EQ(chart.points.size(), 3u);
+  EXPECT_EQ(chart.points[0].y, 100);
+  EXPECT_EQ(chart.points[1].x, 5);
+  EXPECT_EQ(chart.points[1].y, 210);
+  EXPECT_EQ(chart.points[1].tip, "slow");
+  EXPECT_EQ(chart.points[2].x, 10);
+  EXPECT_EQ(chart.points[2].y, 210);
+}
+
+TEST(TimeChartTest, BetweenSpansTheValueIsZero) {
+  const PointsChart chart =
+      ChartOf(TimeChart{"", "", "ms", {{0, 2, 100, ""}, {5, 10, 200, ""}}}, TenHours());
+  ASSERT_EQ(chart.points.size(), 4u);
+  EXPECT_EQ(chart.points[1].x, 2);
+  EXPECT_EQ(chart.points[1].y, 0);
 }
 
 TEST(TimeChartTest, SpansThatAreTooShortBecomeOneWithTheMeanValue) {
-  TimeChart chart{"ms", {{0, 5, 100, "first"}}};
+  TimeChart chart{"", "", "ms", {{0, 5, 100, "first"}}};
   for (int i = 0; i < 1000; ++i) {
     const double begin = 5 + i * 1e-5;
     chart.spans.push_back({begin, begin + 1e-5, i % 2 == 0 ? 0.0 : 100.0, "short"});
   }
   chart.spans.push_back({5.01, 10, 100, "last"});
-  const std::string html = ToHtml(chart, TenHours());
-  // 0.01 hours are 0.43 wide, which is a little more than the width of 0.4 that one span has.
-  EXPECT_EQ(CountOf(html, "class=\"span\""), 4) << html;
-  EXPECT_EQ(CountOf(html, " more</title>"), 2);
-  EXPECT_EQ(CountOf(html, " y=\"100.10\""), 2);  // at 50 of 105
+  const PointsChart drawn = ChartOf(chart, TenHours());
+  // The thousand last 0.01 hours, a little more than the share of the axis that one span has.
+  ASSERT_EQ(drawn.points.size(), 5u);  // with the end of the last
+  EXPECT_NEAR(drawn.points[1].y, 50, 0.2);
+  EXPECT_NE(drawn.points[1].tip.find("short\nshort"), std::string::npos);
+  EXPECT_NE(drawn.points[1].tip.find("\nand 8"), std::string::npos) << drawn.points[1].tip;
 }
 
 TEST(TimeChartTest, MarksThatWouldTouchBecomeOneOfTheFirstKind) {
   const TimeAxis axis = TenHours({{1, 1, "saved"}, {1.01, 0, "broken"}, {5, 1, "saved again"}});
-  const std::string html = ToHtml(TimeChart{"ms", {{0, 10, 1, ""}}}, axis);
-  EXPECT_EQ(CountOf(html, "class=\"mark\""), 2);
-  EXPECT_NE(html.find("data-kind=\"0\" data-count=\"2\""), html.npos) << html;
-  EXPECT_NE(html.find("<title>saved\nbroken</title>"), html.npos);
-  EXPECT_NE(html.find("data-kind=\"1\" data-count=\"1\""), html.npos);
-  const std::string legend = LegendOf(axis);
-  EXPECT_NE(legend.find("failure (1)"), legend.npos) << legend;
-  EXPECT_NE(legend.find("checkpoint (2)"), legend.npos);
-  EXPECT_EQ(LegendOf(TenHours()), "");
+  const PointsChart chart = ChartOf(TimeChart{"", "", "ms", {{0, 10, 1, ""}}}, axis);
+  ASSERT_EQ(chart.series.size(), 3u);
+  EXPECT_EQ(chart.series[1].name, "failure (1)");
+  EXPECT_EQ(chart.series[1].style, SeriesStyle::kMark);
+  EXPECT_EQ(chart.series[1].colour, 3);
+  EXPECT_EQ(chart.series[2].name, "checkpoint (2)");
+  ASSERT_EQ(chart.points.size(), 4u);
+  EXPECT_EQ(chart.points[2].series, 1);
+  EXPECT_EQ(chart.points[2].tip, "saved\nbroken");
+  EXPECT_EQ(chart.points[3].series, 2);
+  EXPECT_EQ(chart.points[3].x, 5);
 }
 
-TEST(TimeBandsTest, NumbersAreWrittenWhereThereIsRoom) {
-  const std::string html = ToHtml(
-      TimeBands{"stage", 2, {{0, 0, 10, 7, "all"}, {1, 0, 0.5, 3, "a"}, {1, 0.5, 10, 4, "b"}}},
-      TenHours());
-  EXPECT_EQ(CountOf(html, "class=\"band\""), 3);
-  EXPECT_EQ(CountOf(html, "class=\"number\""), 2);  // half an hour is 21.5 wide
-  EXPECT_NE(html.find(">7</text>"), html.npos) << html;
-  EXPECT_NE(html.find(">4</text>"), html.npos);
-}
-
-TEST(TimeChartTest, ThePageIsWellFormedAndMarkupIsText) {
-  const TimeAxis axis = TenHours({{1, 0, "<b>\"broken\"</b>"}});
-  const std::string page =
-      HtmlPage("t",
-               LegendOf(axis) + ToHtml(TimeChart{"<i>", {{0, 10, 1, "<script>"}}}, axis) +
-                   ToHtml(TimeBands{"stage", 1, {{0, 0, 10, 1, "</svg>"}}}, axis),
-               TimeCharts());
-  EXPECT_EQ(FindBadMarkup(page), "");
-  EXPECT_EQ(CountOf(page, "<b>"), 0);
-  EXPECT_EQ(CountOf(page, "<i>"), 0);
+TEST(TimeBandsTest, EveryNumberHasItsColourAndStandsInItsBars) {
+  const BarsChart chart =
+      ChartOf(TimeBands{"",
+                        "",
+                        "stage",
+                        "layers",
+                        2,
+                        {{0, 0, 10, 7, "all"}, {1, 0, 0.5, 3, "a"}, {1, 0.5, 10, 7, "b"}}},
+              TenHours());
+  EXPECT_EQ(chart.rows, (std::vector<std::string>{"0", "1"}));
+  ASSERT_EQ(chart.series.size(), 2u);
+  EXPECT_EQ(chart.series[0].name, "3 layers");
+  EXPECT_EQ(chart.series[1].name, "7 layers");
+  ASSERT_EQ(chart.bars.size(), 3u);
+  EXPECT_EQ(chart.bars[0].series, 1);
+  EXPECT_EQ(chart.bars[0].text, "7");
+  EXPECT_EQ(chart.bars[1].series, 0);
+  EXPECT_EQ(chart.bars[2].row, 1);
+  EXPECT_EQ(chart.bars[2].begin, 0.5);
+  EXPECT_EQ(chart.bars[2].tip, "b");
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include "search/partition/stages/stage_policy.h"
 #include "sim/pipeline/pipeline_schedule.h"
 #include "tools/flags/framework_choices.h"
-#include "tools/flags/sample_flags.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/quantity.h"
 
@@ -182,9 +181,6 @@ void SearchFlags::RegisterAlgorithm(Flags& flags) {
       .OneOf({"auto", "random", "exhaustive", "beam", "dp", "mcmc", "differentiable", "policy"});
   group.Add("--compare-algorithms", compares_,
             {"", "Run all algorithms with the same budget each, and compare what they find."});
-  report_option_ =
-      group.Add("--report", page_,
-                {"<file.html>", "With --compare-algorithms: write a page with their curves."});
   policy_option_ = group.Add("--policy", policy_,
                              {"<file>", "With --algorithm policy: a saved policy to start from."});
   group.Add("--seed", seed_, {"<n>", "Seed of all random draws.", "0 or more", "1"});
@@ -210,11 +206,6 @@ void SearchFlags::BuildAlgorithm(SearchJob& job) const {
   Budget& budget = job.options.search.budget;
   if (!is_exhaustive) budget.evaluations = kUsualEvaluations;
   if (budget_option_.is_given()) budget = ParseBudget(budget_);
-  if (report_option_.is_given()) {
-    if (!compares_) throw InputError("--report: wants --compare-algorithms");
-    CheckOutputPath("--report", page_, {".html"});
-    job.page = page_;
-  }
   if (!policy_option_.is_given()) return;
   if (!compares_ && job.algorithm != PlanAlgorithm::kPolicy) {
     throw InputError("--policy: wants --algorithm policy, or --compare-algorithms");

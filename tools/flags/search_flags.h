@@ -31,7 +31,6 @@ struct SearchJob {
   // Also run the dynamic programme over submeshes. For clusters of several GPU types: the plan
   // space of the exhaustive search holds few plans that use more than one type.
   bool goes_beyond = false;
-  std::string page = {};  // the HTML file for the curves of all algorithms; empty: none
   PlanSearchOptions options;
   bool wants_pareto = false;  // all plans that no other beats, not the best by `objective`
   bool wants_explanation = true;
@@ -83,14 +82,13 @@ class SearchFlags {
   bool fewer_devices_ = false;
   std::vector<std::string> schedules_, recomputes_;
   std::string framework_;
-  std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_, page_;
+  std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_;
   int top_ = 5, pick_ = 1;
   bool compares_ = false;
   uint64_t seed_ = 1;
   bool explain_ = true;
   Flag budget_option_;
   Flag policy_option_;
-  Flag report_option_;
   Flag explain_option_;
 };
 

@@ -11,7 +11,6 @@
 #include "search/partition/stages/stage_exact.h"
 #include "search/partition/stop_sign.h"
 #include "search/stopwatch.h"
-#include "tools/chart/curve_chart.h"
 #include "tools/partition/partition_request.h"
 #include "tools/partition/stage_problem_input.h"
 #include "tools/partition/start_policy.h"

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "tools/chart/chart_page.h"
+#include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
-#include "tools/chart/svg_parts.h"
+#include "tools/report/curve_charts.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -61,16 +63,6 @@ Json CurveToJson(const AlgorithmComparison& comparison, const SearchCurve& curve
   return points;
 }
 
-CurveChart ChartOf(const AlgorithmComparison& comparison) {
-  CurveChart chart{comparison.score_label, comparison.unit};
-  for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-    if (!algorithm.curve.points.empty()) chart.curves.push_back(algorithm.curve);
-  }
-  chart.bound = comparison.bound;
-  chart.bound_label = comparison.bound_label;
-  return chart;
-}
-
 }  // namespace
 
 void PrintComparison(const AlgorithmComparison& comparison, std::ostream& out) {
@@ -120,10 +112,9 @@ std::string ComparisonToHtml(const AlgorithmComparison& comparison, const std::s
     html += fmt::format("<p>{}: {}</p>\n", EscapeXml(algorithm.curve.name),
                         EscapeXml(algorithm.remark));
   }
-  const CurveChart chart = ChartOf(comparison);
-  html += "<h2>Best so far, over evaluations</h2>\n" + ToSvg(chart, CurveAxis::kEvaluations);
-  html += "<h2>Best so far, over time</h2>\n" + ToSvg(chart, CurveAxis::kSeconds);
-  return HtmlPage(title, html);
+  std::optional<CurveBound> bound;
+  if (comparison.bound) bound = {*comparison.bound / comparison.key_unit, comparison.bound_label};
+  return HtmlPage(title, html + CurveCharts(ComparisonToJson(comparison), bound), Charts());
 }
 
 }  // namespace stagecraft

@@ -2,6 +2,7 @@
 // as a table, as JSON and as an HTML page with charts.
 #pragma once
 
+#include <cstdint>
 #include <iosfwd>
 #include <limits>
 #include <nlohmann/json_fwd.hpp>
@@ -9,9 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "tools/chart/curve_chart.h"
+#include "search/solution.h"
 
 namespace stagecraft {
+
+// The best score that a search had found when.
+struct SearchCurve {
+  std::string name;                // the algorithm's
+  std::vector<CurvePoint> points;  // less is better; each is better than the one before
+  // What the search spent in all; its best score holds until there.
+  int64_t evaluations = 0;
+  double seconds = 0;
+};
 
 struct ComparedAlgorithm {
   SearchCurve curve;                                       // its name, and what it found when

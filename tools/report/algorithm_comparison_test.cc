@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
+
+#include "tools/chart/page_testing.h"
 
 namespace stagecraft {
 namespace {
@@ -50,14 +53,33 @@ TEST(AlgorithmComparisonTest, JsonHasEveryAlgorithmAndItsCurve) {
 TEST(AlgorithmComparisonTest, ThePageHasBothPicturesAndEscapesNames) {
   const std::string page = ComparisonToHtml(TwoAndOneThatDidNotRun(), "a & b");
   EXPECT_NE(page.find("<h1>a &amp; b</h1>"), std::string::npos);
-  EXPECT_NE(page.find("walk &lt;1&gt;"), std::string::npos);
+  EXPECT_NE(page.find("<td>walk &lt;1&gt;</td>"), std::string::npos);
   EXPECT_EQ(page.find("walk <1>"), std::string::npos);
-  EXPECT_NE(page.find(">optimum</text>"), std::string::npos);
-  size_t pictures = 0;
-  for (size_t at = page.find("<svg"); at != std::string::npos; at = page.find("<svg", at + 1)) {
-    ++pictures;
+  EXPECT_EQ(FindBadMarkup(page), "");
+  const std::vector<nlohmann::json> charts = ChartsOf(page);
+  ASSERT_EQ(charts.size(), 2u);
+  EXPECT_EQ(charts[0]["title"], "Best so far, over evaluations");
+  EXPECT_EQ(charts[1]["x"], (nlohmann::json{{"label", "time (s)"}, {"log", true}}));
+}
+
+// The walk found 4 ms after one evaluation and 3 ms after seven, and ended after ten; the dashed
+// line is the optimum.
+TEST(AlgorithmComparisonTest, CurvesGoOnToWhatWasSpentBesideTheOptimum) {
+  const auto charts = ChartsOf(ComparisonToHtml(TwoAndOneThatDidNotRun(), "t"));
+  ASSERT_EQ(charts.size(), 2u);
+  const nlohmann::json& chart = charts[0];
+  ASSERT_EQ(chart["series"].size(), 3u);
+  EXPECT_EQ(chart["series"][0]["name"], "walk <1>");
+  EXPECT_EQ(chart["series"][0]["style"], "steps");
+  EXPECT_EQ(chart["series"][2]["name"], "optimum");
+  EXPECT_EQ(chart["series"][2]["style"], "dashed");
+  std::vector<std::vector<double>> walk, bound;
+  for (const nlohmann::json& item : chart["items"]) {
+    if (item[0] == 0) walk.push_back({item[1], item[2]});
+    if (item[0] == 2) bound.push_back({item[1], item[2]});
   }
-  EXPECT_EQ(pictures, 2u);
+  EXPECT_EQ(walk, (std::vector<std::vector<double>>{{1, 0.004}, {7, 0.003}, {10, 0.003}}));
+  EXPECT_EQ(bound, (std::vector<std::vector<double>>{{1, 0.002}, {10, 0.002}}));
 }
 
 }  // namespace

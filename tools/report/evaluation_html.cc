@@ -3,20 +3,23 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <span>
 
 #include "costmodel/text.h"
+#include "tools/chart/chart_page.h"
+#include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
-#include "tools/chart/svg_chart.h"
-#include "tools/chart/svg_parts.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
 namespace {
 
 constexpr size_t kMostPoints = 2000;  // of a scatter chart
+constexpr double kErrorBand = 0.1;    // of the lines beside its diagonal
 
 std::string Row(const std::string& what, const Accuracy& a) {
   return HtmlRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
@@ -46,26 +49,37 @@ std::string Tables(const Experiment& experiment) {
 std::string ScatterOf(const AccuracyReport& evaluation,
                       std::span<const SamplePrediction> predictions, ModelKind model) {
   const std::vector<Sample>& samples = evaluation.input.samples;
+  PointsChart chart{
+      .title = "Predicted and measured times",
+      .note = fmt::format("Predictions of the model {}; on the dashed line they equal the "
+                          "measurements.",
+                          Name(model)),
+      .x = {.label = "measured time (us)", .is_logarithmic = true},
+      .y = {.label = "predicted time (us)", .is_logarithmic = true},
+      .series = {},
+      .points = {},
+      .is_narrow = true};
   std::map<std::string, int> gpus;
   for (const SamplePrediction& prediction : predictions) gpus[samples[prediction.sample].gpu] = 0;
-  Scatter chart;
   for (auto& [gpu, series] : gpus) {
     series = static_cast<int>(chart.series.size());
-    chart.series.push_back(gpu);
+    chart.series.push_back({gpu, SeriesStyle::kPoints});
   }
-  chart.x_label = "measured time";
-  chart.y_label = fmt::format("predicted time ({})", Name(model));
+  double least = std::numeric_limits<double>::infinity(), most = 0;
   const size_t count = std::min(kMostPoints, predictions.size());
   for (size_t i = 0; i < count; ++i) {
     const SamplePrediction& prediction = predictions[i * predictions.size() / count];
     const Sample& sample = samples[prediction.sample];
-    const double predicted = prediction.seconds * 1e6;
-    chart.points.push_back(
-        {sample.time.us(), predicted, gpus[sample.gpu],
-         fmt::format("{}, {}: {:.4g} us, predicted {:.4g} us", Describe(sample.op), sample.gpu,
-                     sample.time.us(), predicted)});
+    const double predicted = prediction.seconds * 1e6, measured = sample.time.us();
+    if (!(predicted > 0) || !(measured > 0)) continue;
+    least = std::min({least, measured, predicted});
+    most = std::max({most, measured, predicted});
+    chart.points.push_back({gpus[sample.gpu], measured, predicted,
+                            fmt::format("{}\n{}: {:.4g} us, predicted {:.4g} us",
+                                        Describe(sample.op), sample.gpu, measured, predicted)});
   }
-  return ToSvg(chart);
+  if (most > 0 && std::isfinite(most)) AddDiagonal(chart, least, most, kErrorBand);
+  return ToHtml(chart);
 }
 
 std::string BarsOf(const AccuracyReport& evaluation, const std::string& op) {
@@ -73,21 +87,28 @@ std::string BarsOf(const AccuracyReport& evaluation, const std::string& op) {
   for (const SizeError& error : evaluation.by_size) {
     if (error.op == op) errors[error.decade][error.model] = 100 * error.mape;
   }
-  BarChart chart;
-  chart.y_label = "MAPE (%)";
-  for (const ModelKind model : evaluation.models) chart.series.push_back(Name(model));
+  BarsChart chart{.title = "Mean error by measured time",
+                  .x = {.label = "MAPE (%)", .min = 0},
+                  .row_label = "measured time",
+                  .rows = {},
+                  .series = {},
+                  .bars = {},
+                  .is_grouped = true};
+  for (const ModelKind model : evaluation.models) chart.series.push_back({Name(model)});
   for (const auto& [decade, by_model] : errors) {
-    chart.groups.push_back(DecadeName(decade));
-    std::vector<double>& values = chart.values.emplace_back();
+    const int row = static_cast<int>(chart.rows.size());
+    chart.rows.push_back(DecadeName(decade));
+    int series = 0;
     for (const ModelKind model : evaluation.models) {
       const auto found = by_model.find(model);
-      values.push_back(found == by_model.end() ? -1 : found->second);
+      if (found != by_model.end()) chart.bars.push_back({row, series, 0, found->second});
+      ++series;
     }
   }
-  return ToSvg(chart);
+  return ToHtml(chart);
 }
 
-std::string Charts(const AccuracyReport& evaluation) {
+std::string ChartsOf(const AccuracyReport& evaluation) {
   // The last one is the shipped model, if that is among them.
   const ModelKind model = evaluation.models.back();
   std::map<std::string, std::vector<SamplePrediction>> by_op;
@@ -98,9 +119,7 @@ std::string Charts(const AccuracyReport& evaluation) {
   for (const auto& [op, predictions] : by_op) {
     html += fmt::format("<h2>{}</h2>\n<p>{} predictions", EscapeXml(op), predictions.size());
     if (predictions.size() > kMostPoints) html += fmt::format(" ({} of them shown)", kMostPoints);
-    html += "; on the dashed line the prediction equals the measurement.</p>\n";
-    html += ScatterOf(evaluation, predictions, model);
-    html += "<p>Mean error by measured time</p>\n" + BarsOf(evaluation, op);
+    html += "</p>\n" + ScatterOf(evaluation, predictions, model) + BarsOf(evaluation, op);
   }
   return html;
 }
@@ -136,7 +155,7 @@ std::string EvaluationToHtml(const AccuracyReport& evaluation) {
     }
     html += "</ul>\n";
   }
-  return HtmlPage("stagecraft evaluate", ValidText(html + Charts(evaluation)));
+  return HtmlPage("stagecraft evaluate", ValidText(html + ChartsOf(evaluation)), Charts());
 }
 
 }  // namespace stagecraft

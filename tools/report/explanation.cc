@@ -148,7 +148,7 @@ nlohmann::ordered_json ToJson(const Explanation& explanation) {
   const Json step = StepToJson(explanation.job, explanation.step, {});
   for (const char* key : {"model", "cluster", "gpus", "step_time_ms", "breakdown_ms",
                           "bubble_fraction", "critical_rank", "peak_memory_gib", "memory", "fits",
-                          "cost", "plan", "warnings", "tasks", "fingerprint"}) {
+                          "cost", "plan", "placement", "warnings", "tasks", "fingerprint"}) {
     json[key] = step[key];
   }
   json["critical_path_ms"] = PartsToJson(PathParts(explanation));

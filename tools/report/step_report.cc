@@ -11,6 +11,7 @@
 #include "sim/cluster/cluster_spec.h"
 #include "sim/step/peak_share.h"
 #include "tools/report/network_report.h"
+#include "tools/report/placement.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/remedy_report.h"
 #include "tools/report/steady_report.h"
@@ -126,6 +127,7 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
       {{"critical_rank", step.schedule.ranks()[step.evaluation.profile.critical_rank].device},
        {"cost", CostToJson(job.cost, job.cluster, step.evaluation)},
        {"plan", PlanToJson(job)},
+       {"placement", PlacementToJson(job.plan, job.cluster)},
        {"warnings", job.warnings},
        {"simulated_ranks", step.schedule.ranks().size()},
        {"tasks", step.schedule.task_count()},

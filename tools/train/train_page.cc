@@ -13,9 +13,9 @@
 #include "search/training/trained_states.h"
 #include "sim/job/history.h"
 #include "sim/job/job_run.h"
-#include "tools/chart/bar_rows.h"
+#include "tools/chart/chart_page.h"
+#include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
-#include "tools/chart/svg_parts.h"
 #include "tools/chart/time_chart.h"
 #include "tools/train/train_marks.h"
 
@@ -32,7 +32,6 @@ constexpr const char* kStyle = R"(
   .beside { display: grid; grid-template-columns: minmax(0, 38rem) auto; gap: 2rem; }
   .beside table { align-self: start; }
 }
-summary { cursor: pointer; }
 @media (max-width: 40rem) { .lost :is(th, td) { padding: 0.15rem 0.25rem; font-size: 12px; } }
 )";
 
@@ -57,7 +56,8 @@ const char* CauseOf(PhaseKind kind) {
   return kind == PhaseKind::kComputing ? "slower steps" : Name(kind);
 }
 
-constexpr int kColours[kRunMarkKinds] = {3, 2, 1, 4, 6, 5, 7};  // of SeriesColour(), by mark
+constexpr int kColours[kRunMarkKinds] = {3, 2, 1, 4, 6, 5, 7};  // of the page, by mark
+constexpr int kLostColour = 3;
 
 class Page {
  public:
@@ -83,7 +83,7 @@ class Page {
   std::string Html() const {
     const std::string title =
         fmt::format("Training {} on {}", job_.workload.name, job_.cluster.name());
-    HtmlExtras extras = TimeCharts();
+    HtmlExtras extras = Charts();
     extras.style += kStyle;
     return HtmlPage(
         title,
@@ -104,9 +104,9 @@ class Page {
   std::string Events() const;
   std::string States() const;
 
-  // Returns a chart of a value of phases, which `words` put into words.
-  std::string ChartOf(const std::string& label, const std::function<double(const RunPhase&)>& value,
-                      const std::function<std::string(const RunPhase&)>& words) const;
+  // Fills the chart with a value of phases, which `words` put into words.
+  std::string Filled(TimeChart chart, const std::function<double(const RunPhase&)>& value,
+                     const std::function<std::string(const RunPhase&)>& words) const;
   std::vector<TimeBand> Bands() const;
 
   const PlannedJob& job_;
@@ -130,7 +130,6 @@ std::string Page::Head() const {
       totals_.steps, request_.steps, In(totals_.time), unit_.name, 100 * totals_.Goodput(),
       totals_.failures, totals_.checkpoints, totals_.steps_redone);
   if (!history_.stopped.empty()) html += "<p>" + EscapeXml(history_.stopped) + "</p>\n";
-  html += LegendOf(axis_);
   if (marks_.checkpoints_not_marked > 0) {
     html += fmt::format("<p>The {} checkpoints are too many to be marked.</p>\n",
                         marks_.checkpoints_not_marked);
@@ -138,10 +137,8 @@ std::string Page::Head() const {
   return html;
 }
 
-std::string Page::ChartOf(const std::string& label,
-                          const std::function<double(const RunPhase&)>& value,
-                          const std::function<std::string(const RunPhase&)>& words) const {
-  TimeChart chart{label, {}};
+std::string Page::Filled(TimeChart chart, const std::function<double(const RunPhase&)>& value,
+                         const std::function<std::string(const RunPhase&)>& words) const {
   for (const RunPhase& phase : history_.phases) {
     if (phase.length <= Duration()) continue;
     const Duration end = phase.start + phase.length;
@@ -152,7 +149,7 @@ std::string Page::ChartOf(const std::string& label,
     if (!phase.reason.empty()) title += "\n" + phase.reason;
     chart.spans.push_back({In(phase.start), In(end), value(phase), std::move(title)});
   }
-  return ToHtml(chart, axis_);
+  return ToHtml(ChartOf(chart, axis_));
 }
 
 std::string Page::StepTime() const {
@@ -162,11 +159,11 @@ std::string Page::StepTime() const {
   const auto value = [&](const RunPhase& phase) {
     return in_seconds ? phase.step_time.seconds() : phase.step_time.ms();
   };
-  return "<h2>Step time</h2>\n" +
-         ChartOf(in_seconds ? "s per step" : "ms per step", value, [](const RunPhase& phase) {
-           if (!Computes(phase)) return std::string();
-           return fmt::format("{:.3f} ms with {}", phase.step_time.ms(), phase.plan->words);
-         });
+  return Filled({"Step time", "", in_seconds ? "s per step" : "ms per step", {}}, value,
+                [](const RunPhase& phase) {
+                  if (!Computes(phase)) return std::string();
+                  return fmt::format("{:.3f} ms with {}", phase.step_time.ms(), phase.plan->words);
+                });
 }
 
 std::string Page::IdleShare() const {
@@ -174,18 +171,17 @@ std::string Page::IdleShare() const {
     if (!Computes(phase)) return 100.0;
     return 100 * phase.idle_share;
   };
-  return "<h2>Idle share of the pipeline</h2>\n" +
-         ChartOf("% of the time", value,
-                 [&](const RunPhase& phase) { return fmt::format("{:.1f} % idle", value(phase)); });
+  return Filled({"Idle share of the pipeline", "", "% of the time", {}}, value,
+                [&](const RunPhase& phase) { return fmt::format("{:.1f} % idle", value(phase)); });
 }
 
 std::string Page::Devices() const {
   const auto value = [](const RunPhase& phase) {
     return Computes(phase) ? static_cast<double>(phase.working_devices) : 0.0;
   };
-  return "<h2>Devices at work</h2>\n" + ChartOf("devices", value, [&](const RunPhase& phase) {
-           return fmt::format("{:g} of {} devices", value(phase), totals_.devices);
-         });
+  return Filled({"Devices at work", "", "devices", {}}, value, [&](const RunPhase& phase) {
+    return fmt::format("{:g} of {} devices", value(phase), totals_.devices);
+  });
 }
 
 // Returns a band for each stage and each time in which the number of its layers stays.
@@ -222,22 +218,19 @@ std::vector<TimeBand> Page::Bands() const {
 }
 
 std::string Page::Plans() const {
-  std::string html = "<h2>Layers of the stages</h2>\n";
-  TimeBands chart{"stage", 0, {}};
+  TimeBands chart{"Layers of the stages", "Numbers are layers.", "stage", "layers", 0, {}};
   for (const RunPhase& phase : history_.phases) {
     if (phase.plan == nullptr) continue;
     chart.rows = std::max(chart.rows, static_cast<int>(phase.plan->layers.size()));
   }
   if (chart.rows > kMostBandRows) {
-    return html + fmt::format(
-                      "<p>The plan has {} stages, too many to be drawn; the last table has the "
-                      "layers of each.</p>\n",
-                      chart.rows);
+    return fmt::format(
+        "<p>The plan has {} stages, too many to be drawn; the last table has the layers of "
+        "each.</p>\n",
+        chart.rows);
   }
   chart.bands = Bands();
-  return html +
-         "<p>The numbers are layers: the more a stage has, the stronger is its colour.</p>\n" +
-         ToHtml(chart, axis_);
+  return ToHtml(ChartOf(chart, axis_));
 }
 
 std::string Page::Lost() const {
@@ -255,16 +248,23 @@ std::string Page::Lost() const {
   for (const Duration lost : totals_.lost) most = std::max({most, lost, Duration() - lost});
   // The bars have the unit of the table unless they would be too short.
   const TimeUnit unit = In(most) >= kLeastLost ? unit_ : UnitFor(most);
-  BarRows chart{fmt::format("{} lost", unit.name), {}};
+  BarsChart chart{.title = "Lost time by cause",
+                  .x = {.label = fmt::format("lost time ({})", unit.name)},
+                  .row_label = "",
+                  .rows = {},
+                  .series = {{"lost time", SeriesStyle::kBar, kLostColour}},
+                  .bars = {}};
   for (int kind = 0; kind < kPhaseKinds; ++kind) {
     const auto cause = static_cast<PhaseKind>(kind);
     const Duration time = totals_.Lost(cause);
     if (time == Duration()) continue;
     row(CauseOf(cause), time);
-    chart.rows.push_back({CauseOf(cause), time.seconds() / unit.seconds,
-                          fmt::format("{}: {:.4g} {}, {:.2f} % of the time, {:.1f} GPU-hours",
-                                      CauseOf(cause), time.seconds() / unit.seconds, unit.name,
-                                      100 * time.seconds() / seconds, totals_.GpuHours(time))});
+    const double value = time.seconds() / unit.seconds;
+    chart.bars.push_back(
+        {static_cast<int>(chart.rows.size()), 0, std::min(value, 0.0), std::max(value, 0.0), "",
+         fmt::format("{}: {:.4g} {}, {:.2f} % of the time, {:.1f} GPU-hours", CauseOf(cause), value,
+                     unit.name, 100 * time.seconds() / seconds, totals_.GpuHours(time))});
+    chart.rows.push_back(CauseOf(cause));
   }
   table += "</table>\n";
   if (chart.rows.empty())

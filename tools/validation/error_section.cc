@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "tools/chart/chart_page.h"
+#include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
 #include "tools/chart/row_filter.h"
-#include "tools/chart/svg_chart.h"
-#include "tools/chart/svg_parts.h"
 #include "tools/report/in_view.h"
 #include "tools/validation/class_errors.h"
 #include "tools/validation/ratio_errors.h"
@@ -20,7 +21,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kMicrosecond = 1e-6;          // seconds
+constexpr double kMargin = 0.2;                // of the axes around the points, as a share
 constexpr double kGib = 1024.0 * 1024 * 1024;  // bytes
 
 // A value of the row's metric as the seconds of a step, or as bytes.
@@ -60,32 +61,48 @@ class Section {
     html += "<p class=\"chosen\" aria-live=\"polite\">" +
             RowFilterWords(all.rows, all.mape, all.bias, all.mape_factored) + "</p>\n";
     html += "<button type=\"button\" class=\"all\" disabled=\"\">Show all rows</button>\n</div>\n";
-    html += "<div class=\"chart\">\n" + Chart() + "<div class=\"tip\" hidden=\"\"></div>\n</div>\n";
-    html += Legend() + "</div>\n<div>\n" + Tables() + "</div>\n</div>\n";
+    html += Chart() + ColourChoice() + "</div>\n<div>\n" + Tables() + "</div>\n</div>\n";
     return html + "<h3>Rows with the largest errors</h3>\n" + List() + Remarks();
   }
 
  private:
+  // The points have the colours of the first grouping; the page's script can give them others.
   std::string Chart() const {
     const bool is_time = quantity_ == Quantity::kTime;
     std::vector<int> places(rows_.size());  // in the list
     for (size_t place = 0; place < order_.size(); ++place) {
       places[order_[place]] = static_cast<int>(place);
     }
-    Scatter chart;
-    chart.x_label = is_time ? "measured step time" : "measured peak memory";
-    chart.y_label = is_time ? "predicted step time" : "predicted peak memory";
-    chart.unit = is_time ? ScatterUnit::kMicroseconds : ScatterUnit::kGib;
-    chart.band = kErrorBand;
+    PointsChart chart;
+    chart.title = is_time ? "Times: predicted and measured" : "Memory: predicted and measured";
+    chart.x = {is_time ? "measured step time (s)" : "measured peak memory (GiB)", true};
+    chart.y = {is_time ? "predicted step time (s)" : "predicted peak memory (GiB)", true};
     chart.is_narrow = true;
-    const double unit = is_time ? kMicrosecond : kGib;
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      const ValidatedRow& row = *rows_[i];
-      chart.points.push_back({Converted(row, row.measured.value) / unit,
-                              Converted(row, *row.prediction.value) / unit,
-                              static_cast<int>(WorkOf(row.measured)), Title(row), places[i]});
+    const double unit = is_time ? 1 : kGib;
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    const auto& [by, groups] = groups_.front();
+    for (const RowGroup& group : groups) {
+      const int series = static_cast<int>(chart.series.size());
+      chart.series.push_back({group.name, SeriesStyle::kPoints});
+      for (const int index : group.rows) {
+        const auto i = static_cast<size_t>(index);
+        const ValidatedRow& row = *rows_[i];
+        const double x = Converted(row, row.measured.value) / unit;
+        const double y = Converted(row, *row.prediction.value) / unit;
+        if (!(x > 0) || !(y > 0)) continue;
+        least = std::min({least, x, y});
+        most = std::max({most, x, y});
+        chart.points.push_back({series, x, y, Title(row), places[i]});
+      }
     }
-    return ToSvg(chart);
+    if (most > 0 && std::isfinite(most)) {
+      least *= 1 - kMargin;
+      most *= 1 + kMargin;
+      chart.x.min = chart.y.min = least;
+      chart.x.max = chart.y.max = most;
+      AddDiagonal(chart, least, most, kErrorBand);
+    }
+    return ToHtml(chart);
   }
 
   std::string Title(const ValidatedRow& row) const {
@@ -97,17 +114,13 @@ class Section {
                        ValueText(row, measured.value, quantity_), ErrorText(row));
   }
 
-  std::string Legend() const {
-    std::string html = "<p class=\"legend\">";
-    for (const WorkClass work : {WorkClass::kLarge16, WorkClass::kLarge32, WorkClass::kClassic}) {
-      const bool is_there = std::any_of(rows_.begin(), rows_.end(), [&](const ValidatedRow* row) {
-        return WorkOf(row->measured) == work;
-      });
-      if (!is_there) continue;
-      html += fmt::format("<span><i style=\"background: {}\"></i>{}</span>\n",
-                          SeriesColour(static_cast<int>(work)), EscapeXml(Name(work)));
+  // Chooses the grouping by which points have their colours.
+  std::string ColourChoice() const {
+    std::string html = "<label>Colours by <select class=\"colours\" disabled=\"\">\n";
+    for (const auto& [by, groups] : groups_) {
+      html += fmt::format("<option>{}</option>\n", EscapeXml(Name(by)));
     }
-    return html + "</p>\n";
+    return html + "</select></label>\n";
   }
 
   std::string Tables() const {

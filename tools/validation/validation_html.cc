@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
 #include "tools/chart/row_filter.h"
-#include "tools/chart/svg_parts.h"
 #include "tools/validation/error_section.h"
 
 namespace stagecraft {

@@ -51,6 +51,7 @@ int RunCheck(const Args& args, std::istream& in, std::ostream& out, std::ostream
 int RunImport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunExport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCatalogue(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
+int RunReport(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 int RunCompletion(const Args& args, std::istream& in, std::ostream& out, std::ostream& err);
 
 // All verbs, in the order of the help text.

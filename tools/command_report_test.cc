@@ -1,0 +1,177 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "costmodel/proto_file.h"
+#include "tools/chart/page_testing.h"
+#include "tools/verb/command.h"
+
+namespace stagecraft {
+namespace {
+
+class CommandReportTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = ::testing::TempDir() + "command_report_test";
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+    std::istringstream in;
+    std::ostringstream out, err;
+    ASSERT_EQ(RunSimulate({"--model",        "gpt2",
+                           "--cluster",      "a100-sxm4-80gb:1x4",
+                           "--pp",           "2",
+                           "--dp",           "2",
+                           "--global-batch", "8",
+                           "--micro-batch",  "1",
+                           "--seq",          "512",
+                           "--cost-model",   "analytical",
+                           "--timeline",     File("step.pb"),
+                           "--report",       File("direct.html"),
+                           "--json"},
+                          in, out, err),
+              kExitOk);
+    WriteFileAtomically(File("step.json"), out.str());
+  }
+
+  std::string File(const std::string& name) const { return folder_ + "/" + name; }
+
+  // Returns the exit code; `out_` and `error_` are what was printed and the error's sentence.
+  int Report(const Args& args) {
+    std::istringstream in;
+    std::ostringstream out, err;
+    error_.clear();
+    int code = kExitBadInput;
+    try {
+      code = RunReport(args, in, out, err);
+    } catch (const InputError& error) {
+      error_ = error.what();
+    }
+    out_ = out.str();
+    return code;
+  }
+
+  std::string folder_, out_, error_;
+};
+
+TEST_F(CommandReportTest, ThePageOfSavedResultsIsThatOfTheVerbItself) {
+  ASSERT_EQ(Report({File("step.json"), File("step.pb"), "-o", File("page.html")}), kExitOk)
+      << error_;
+  const std::string page = ReadFile(File("page.html"));
+  EXPECT_EQ(FindBadMarkup(page), "");
+  const std::vector<nlohmann::json> saved = ChartsOf(page),
+                                    direct = ChartsOf(ReadFile(File("direct.html")));
+  ASSERT_EQ(saved.size(), 5u);
+  EXPECT_EQ(saved, direct);
+  EXPECT_EQ(out_, File("page.html") + ": " + std::to_string(page.size()) +
+                      " bytes, the page of simulate\n");
+}
+
+// Two stages on two GPUs each, eight micro-batches of which each replica takes four.
+TEST_F(CommandReportTest, ThePageHasThePlanAndEveryPass) {
+  const std::vector<nlohmann::json> charts = ChartsOf(ReadFile(File("direct.html")));
+  ASSERT_EQ(charts.size(), 5u);
+  EXPECT_EQ(charts[0]["title"], "The plan: stages over devices");
+  EXPECT_EQ(charts[0]["rows"], nlohmann::json({"node0"}));
+  EXPECT_EQ(charts[0]["items"].size(), 4u);  // two copies of two stages
+  const nlohmann::json& passes = charts[1];
+  EXPECT_EQ(passes["title"], "Passes of the pipeline");
+  EXPECT_EQ(passes["x"]["label"], "time since the step began (ms)");
+  int forwards = 0, backwards = 0;
+  for (const nlohmann::json& item : passes["items"]) {
+    const std::string name = passes["series"][item[1].get<size_t>()]["name"];
+    forwards += name == "forward" ? 1 : 0;
+    backwards += name == "backward" ? 1 : 0;
+    EXPECT_LT(item[2], item[3]);
+    EXPECT_LE(item[3].get<double>(), passes["x"]["max"].get<double>() * 1.000001);
+  }
+  EXPECT_EQ(forwards, 2 * 4);
+  EXPECT_EQ(backwards, 2 * 4);
+}
+
+TEST_F(CommandReportTest, PartsOfTheStepAddUpToItsTime) {
+  const auto answer = nlohmann::json::parse(ReadFile(File("step.json")));
+  const std::vector<nlohmann::json> charts = ChartsOf(ReadFile(File("direct.html")));
+  EXPECT_EQ(charts[3]["title"], "The step by parts");
+  double end = 0;
+  for (const nlohmann::json& item : charts[3]["items"]) {
+    EXPECT_NEAR(item[2].get<double>(), end, 1e-6 * (1 + end));
+    end = item[3];
+  }
+  EXPECT_NEAR(end, answer["step_time_ms"].get<double>(), 1e-5 * end);
+  EXPECT_EQ(charts[4]["x"]["label"], "memory (GiB)");
+  EXPECT_EQ(charts[4]["rows"], nlohmann::json({"stage 0", "stage 1"}));
+}
+
+TEST_F(CommandReportTest, WithoutTimelinesThereIsNoPipeline) {
+  ASSERT_EQ(Report({File("step.json"), "-o", File("page.html"), "--json"}), kExitOk) << error_;
+  EXPECT_EQ(ChartsOf(ReadFile(File("page.html"))).size(), 3u);
+  const auto report = nlohmann::json::parse(out_);
+  EXPECT_EQ(report["of"], "simulate");
+  EXPECT_EQ(report["inputs"].size(), 1u);
+}
+
+TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
+  WriteFileAtomically(File("list.json"), "[1, 2]");
+  WriteFileAtomically(File("half.json"), R"({"command": "simulate", "model": "gpt2")");
+  WriteFileAtomically(File("part.json"), R"({"command": "simulate", "model": "gpt2"})");
+  WriteFileAtomically(File("fit.json"), R"({"command": "fit", "tool_version": "0.1.0"})");
+  WriteFileAtomically(File("bad.pb"), "no timeline");
+  const std::vector<std::pair<Args, std::string>> cases = {
+      {{File("list.json")}, "list.json: is not what simulate, explain or search print as JSON"},
+      {{File("half.json")}, "half.json: is no JSON"},
+      {{File("part.json")}, "part.json: is not what simulate, explain or search print as JSON"},
+      {{File("fit.json")}, "fit.json: command: got \"fit\", want the JSON of simulate"},
+      {{File("step.pb")}, "FILE: got timelines alone"},
+      {{File("step.json"), File("part.json")}, "want the JSON of one verb"},
+      {{File("step.json"), File("bad.pb")}, "bad.pb"},
+      {{File("none.json")}, "none.json"},
+  };
+  for (const auto& [files, sentence] : cases) {
+    Args args = files;
+    args.insert(args.end(), {"-o", File("page.html")});
+    EXPECT_EQ(Report(args), kExitBadInput);
+    EXPECT_NE(error_.find(sentence), std::string::npos) << error_ << "\nlacks " << sentence;
+    EXPECT_EQ(error_.find('\n'), std::string::npos) << error_;
+    EXPECT_FALSE(std::filesystem::exists(File("page.html")));
+  }
+}
+
+// Numbers and names of a damaged answer that no chart can draw.
+TEST_F(CommandReportTest, OddValuesOfAnAnswerLeadToAPageOrASentence) {
+  const auto answer = nlohmann::ordered_json::parse(ReadFile(File("step.json")));
+  const std::vector<std::function<void(nlohmann::ordered_json&)>> changes = {
+      [](auto& json) { json["placement"][0]["stage"] = -1; },
+      [](auto& json) { json["placement"][0]["stage"] = 4'000'000'000; },
+      [](auto& json) {
+        json["placement"][0]["devices"] = {"node99999999999/gpu1", "x", ""};
+      },
+      [](auto& json) {
+        json["memory"][0]["weights"] = 1e308;
+        json["memory"][0]["gradients"] = 1e308;
+      },
+      [](auto& json) { json["memory"][0]["weights"] = nullptr; },
+      [](auto& json) { json["breakdown_ms"]["compute"] = "long"; },
+      [](auto& json) { json["step_time_ms"] = -1; },
+      [](auto& json) { json["model"] = "</script><b>"; },
+  };
+  for (const auto& change : changes) {
+    nlohmann::ordered_json changed = answer;
+    change(changed);
+    WriteFileAtomically(File("odd.json"), changed.dump());
+    if (Report({File("odd.json"), "-o", File("odd.html")}) != kExitOk) {
+      EXPECT_NE(error_.find("odd.json: "), std::string::npos) << error_;
+      continue;
+    }
+    EXPECT_EQ(FindBadMarkup(ReadFile(File("odd.html"))), "");
+  }
+}
+
+}  // namespace
+}  // namespace stagecraft

@@ -1,0 +1,118 @@
+#include "tools/report/answer_page.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "costmodel/check.h"
+#include "tools/chart/chart_page.h"
+#include "tools/chart/escape.h"
+#include "tools/chart/html_page.h"
+#include "tools/report/answer_charts.h"
+#include "tools/report/explain_sections.h"
+#include "tools/report/pipeline_charts.h"
+#include "tools/report/search_sections.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string PipelineOf(std::span<const ShownStep> steps, size_t plan) {
+  if (plan >= steps.size()) return "";
+  return "<h2>Pipeline</h2>\n" + PipelineCharts(*steps[plan].schedule, *steps[plan].timeline);
+}
+
+// The facts of a step that there are.
+std::string StepFacts(const Json& step) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  const auto add = [&](const char* name, const char* key, const char* unit) {
+    if (step.contains(key)) facts.emplace_back(name, NumberText(step.at(key)) + unit);
+  };
+  add("step time", "step_time_ms", " ms");
+  if (step.contains("step_time_interval_ms")) {
+    const Json& interval = step.at("step_time_interval_ms");
+    facts.back().second +=
+        fmt::format(" (80 %: {} to {} ms)", NumberText(interval.at(0)), NumberText(interval.at(1)));
+  }
+  add("throughput", "tokens_per_s", " tokens/s");
+  add("per GPU", "model_tflops_per_s_per_gpu", " TFLOP/s");
+  if (step.contains("mfu")) facts.emplace_back("MFU", PercentText(step.at("mfu")));
+  facts.emplace_back("idle share of the pipeline", PercentText(step.at("bubble_fraction")));
+  add("peak memory", "peak_memory_gib", " GiB");
+  if (step.contains("fits")) facts.emplace_back("fits", step.at("fits").get<bool>() ? "yes" : "no");
+  if (step.contains("plan")) facts.emplace_back("plan", PlanWords(step.at("plan")));
+  return FactTable(facts);
+}
+
+std::string StepSections(const Json& step, std::span<const ShownStep> steps, size_t plan) {
+  return StepFacts(step) + "<h2>Plan</h2>\n" + PlanCharts(step) + PipelineOf(steps, plan) +
+         "<h2>Time and memory</h2>\n" + BreakdownChart(step) + MemoryChart(step);
+}
+
+std::string Heading(const std::string& words, const Json& step) {
+  return "<h1>" + EscapeXml(words + step.at("model").get<std::string>()) + "</h1>\n<p>on " +
+         EscapeXml(step.at("cluster").get<std::string>()) + "</p>\n";
+}
+
+std::string SimulationBody(const Json& answer, std::span<const ShownStep> steps) {
+  return Heading("A training step of ", answer) + StepSections(answer, steps, 0) +
+         WarningList(answer);
+}
+
+std::string ExplanationBody(const Json& answer, std::span<const ShownStep> steps) {
+  const Json& plans = answer.at("plans");
+  if (plans.empty()) return "<p>There are no plans.</p>\n";
+  std::string html = Heading("What waits in a training step of ", plans[0]);
+  for (size_t plan = 0; plan < plans.size(); ++plan) {
+    const Json& one = plans[plan];
+    const auto label = one.at("label").get<std::string>();
+    if (plans.size() > 1) {
+      html += fmt::format("<h2>Plan {}{}{}</h2>\n", plan + 1, label.empty() ? "" : ": ",
+                          EscapeXml(label));
+    }
+    html += StepSections(one, steps, plan) + ExplainSections(one) + WarningList(one);
+  }
+  return html;
+}
+
+std::string SearchBody(const Json& answer, std::span<const ShownStep> steps) {
+  std::string html = Heading("Plans for ", answer);
+  html += SearchSections(answer);
+  const Json& plans = PlansOf(answer);
+  if (!plans.empty()) {
+    Json best = plans[0].at("evaluation");
+    best["plan"] = plans[0].at("plan");
+    if (answer.contains("placement")) best["placement"] = answer.at("placement");
+    html += "<h2>The first plan</h2>\n" + StepFacts(best) + PlanCharts(best) +
+            PipelineOf(steps, 0) + MemoryChart(best);
+  }
+  return html + WarningList(answer);
+}
+
+std::string BodyOf(const Json& answer, std::span<const ShownStep> steps, const std::string& place) {
+  const auto command = answer.at("command").get<std::string>();
+  if (command == "simulate") return SimulationBody(answer, steps);
+  if (command == "explain") return ExplanationBody(answer, steps);
+  if (command == "search") return SearchBody(answer, steps);
+  throw InputError(fmt::format(
+      "{}: command: got \"{}\", want the JSON of simulate, explain or search", place, command));
+}
+
+}  // namespace
+
+std::string AnswerPage(const Json& answer, std::span<const ShownStep> steps,
+                       const std::string& place) {
+  try {
+    const std::string body = BodyOf(answer, steps, place);
+    return HtmlPage("stagecraft " + answer.at("command").get<std::string>(),
+                    body + Provenance(answer), Charts());
+  } catch (const Json::exception& error) {
+    throw InputError(fmt::format("{}: is not what simulate, explain or search print as JSON ({})",
+                                 place, error.what()));
+  }
+}
+
+}  // namespace stagecraft

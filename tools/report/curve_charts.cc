@@ -1,0 +1,93 @@
+#include "tools/report/curve_charts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "tools/chart/chart_page.h"
+
+namespace stagecraft {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kGrey = 7;
+constexpr double kMostDecades = 5;  // that the horizontal axis covers
+
+// The label of a score with this key.
+std::string ScoreLabel(const std::string& key) {
+  if (key == "step_time_ms") return "step time (ms)";
+  if (key == "bottleneck_s") return "slowest stage (s)";
+  if (key == "memory_share") return "share of memory";
+  if (key == "device_seconds") return "device-seconds";
+  return key == "cost_usd" ? "cost (USD)" : key;
+}
+
+// What a search spent in all, by "evaluations" or "seconds".
+double SpentBy(const Json& answer, const std::string& name, const char* axis) {
+  if (answer.contains("algorithms")) {
+    for (const Json& algorithm : answer.at("algorithms")) {
+      if (algorithm.at("algorithm") == name) return algorithm.at(axis).get<double>();
+    }
+  }
+  if (std::string(axis) == "evaluations") return answer.value("evaluated", 0.0);
+  return answer.value("wall_ms", 0.0) * 1e-3;
+}
+
+std::string CurveChartOf(const Json& answer, const char* axis, const std::string& title,
+                         const std::string& label, const std::optional<CurveBound>& bound) {
+  PointsChart chart{.title = title,
+                    .note = "",
+                    .x = {.label = label, .is_logarithmic = true},
+                    .y = {.label = ""},
+                    .series = {},
+                    .points = {}};
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const auto& [name, points] : answer.at("curves").items()) {
+    if (points.empty()) continue;
+    const int series = static_cast<int>(chart.series.size());
+    chart.series.push_back({name, SeriesStyle::kSteps});
+    double score = 0;
+    for (const Json& point : points) {
+      // The third number is the score, whose key names what was minimised and its unit.
+      const auto key = std::next(point.begin(), 2);
+      chart.y.label = ScoreLabel(key.key());
+      if (!key.value().is_number()) continue;  // no plan that fits yet
+      score = key.value().get<double>();
+      const auto spent = point.at(axis).get<double>();
+      if (spent > 0) least = std::min(least, spent);
+      most = std::max(most, spent);
+      chart.points.push_back({series, spent, score,
+                              fmt::format("{}: {:.6g} after {:.4g} {}", name, score, spent, axis)});
+    }
+    const double end = SpentBy(answer, name, axis);
+    most = std::max(most, end);
+    if (chart.points.empty() || chart.points.back().series != series) continue;
+    chart.points.push_back({series, end, score, fmt::format("{}: {:.6g} in the end", name, score)});
+  }
+  if (chart.points.empty() || !(most > 0)) return "";
+  const double begin = std::max(std::min(least, most), most / std::pow(10.0, kMostDecades));
+  for (ChartPoint& point : chart.points) point.x = std::max(point.x, begin);
+  if (bound) {
+    const int series = static_cast<int>(chart.series.size());
+    chart.series.push_back({bound->name, SeriesStyle::kDashed, kGrey});
+    for (const double x : {begin, most}) chart.points.push_back({series, x, bound->score});
+  }
+  return ToHtml(chart);
+}
+
+}  // namespace
+
+std::string CurveCharts(const Json& answer, const std::optional<CurveBound>& bound) {
+  if (!answer.contains("curves")) return "";
+  return CurveChartOf(answer, "evaluations", "Best so far, over evaluations", "evaluations",
+                      bound) +
+         CurveChartOf(answer, "seconds", "Best so far, over time", "time (s)", bound);
+}
+
+}  // namespace stagecraft
