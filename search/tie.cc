@@ -18,7 +18,7 @@ namespace stagecraft {
 namespace {
 
 // A schedule may be large: only its errors are kept.
-TimeErrors ErrorsOf(const SearchProblem& problem, const Plan& plan) {
+StepTimeErrors ErrorsOf(const SearchProblem& problem, const Plan& plan) {
   const SimulatedStep step = SimulateStep(plan, problem.workload, problem.cluster, problem.model,
                                           {.framework = problem.framework});
   return FindTimeErrors(step.schedule, step.costs, step.evaluation.profile);
@@ -96,7 +96,7 @@ bool IsPreferred(const ComparedPlan& plan, const ComparedPlan& other) {
 Ties FindTies(const SearchProblem& problem, const std::vector<RankedPlan>& plans) {
   Ties ties;
   const bool is_time = problem.objective != Objective::kMemory;
-  const TimeErrors first = is_time ? ErrorsOf(problem, plans[0].plan) : TimeErrors();
+  const StepTimeErrors first = is_time ? ErrorsOf(problem, plans[0].plan) : StepTimeErrors();
   for (const RankedPlan& ranked : plans) {
     ComparedPlan plan;
     plan.loss = ranked.score / plans[0].score - 1;

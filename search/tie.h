@@ -17,7 +17,7 @@ namespace stagecraft {
 struct ComparedPlan {
   double loss = 0;  // score / score of the first plan - 1
   // The ratio of the two step times is between 1/(1 + uncertainty) and 1 + uncertainty times the
-  // predicted one, in 80 % of cases (TimeErrors).
+  // predicted one, in 80 % of cases (StepTimeErrors).
   double uncertainty = 0;
   bool is_tied = true;                // the prediction does not tell it from the first
   int nodes = 1;                      // NodesCrossed()

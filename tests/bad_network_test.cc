@@ -82,7 +82,7 @@ const std::vector<BadKey> kBadKeys = {
     {"llama", R"({"hidden_size": null})", "missing keys: hidden_size | n_embd | d_model"},
     {"llama", R"({"hidden_size": null, "vocab_size": null})", "; vocab_size"},
     {"llama", R"({"model_type": null})", "missing keys: model_type (one of llama, gpt2"},
-    {"llama", R"({"model_type": "mamba2"})", "model_type: got \"mamba2\", want one of llama"},
+    {"llama", R"({"model_type": "mamba3"})", "model_type: got \"mamba3\", want one of llama"},
     {"llama", R"({"model_type": 7})", "model_type: got 7"},
     {"llama", R"({"model_type": null, "architectures": ["RwkvForCausalLM"]})",
      "architectures: got [\"RwkvForCausalLM\"]"},

@@ -229,7 +229,7 @@ TEST_F(EvaluateTest, BadFilesAreNamed) {
   EXPECT_NE(Error({"--samples", Path("missing.csv")}).find("missing.csv"), std::string::npos);
   const std::string nothing = Error({"--samples", unknown});
   EXPECT_NE(nothing.find("no sample is left to test shipped on: h100-sxm9 is neither in the "
-                         "device catalogue nor in a --cluster; did you mean"),
+                         "device catalogue nor in a --cluster; no known name is similar"),
             std::string::npos)
       << nothing;
 }

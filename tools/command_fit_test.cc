@@ -159,7 +159,7 @@ TEST_F(FitTest, AClusterMustDescribeTheOneDeviceOfTheSamples) {
             "--cluster: " + unlike + ": got two devices \"host\" that differ, want one");
   EXPECT_TRUE(Error({"--samples", samples, "--cluster", "h100-sxm:1x8", "-o", m})
                   .starts_with("--samples: nothing is left to fit to: host is neither in the "
-                               "device catalogue nor in a --cluster; did you mean"));
+                               "device catalogue nor in a --cluster; no known name is similar"));
 }
 
 TEST_F(FitTest, TheSameSamplesGiveTheSameBytesInEitherFormat) {

@@ -35,9 +35,9 @@ std::vector<int64_t> CountOpSequences(const Schedule& schedule, int32_t rank) {
 
 }  // namespace
 
-TimeErrors FindTimeErrors(const Schedule& schedule, const BoundCosts& costs,
-                          const StepProfile& profile) {
-  TimeErrors errors;
+StepTimeErrors FindTimeErrors(const Schedule& schedule, const BoundCosts& costs,
+                              const StepProfile& profile) {
+  StepTimeErrors errors;
   const int32_t rank = profile.critical_rank;
   const std::vector<int64_t> counts = CountOpSequences(schedule, rank);
   const std::vector<Estimate>& estimates = costs.estimates[costs.device_of_rank[rank]];
@@ -70,7 +70,7 @@ TimeErrors FindTimeErrors(const Schedule& schedule, const BoundCosts& costs,
   return errors;
 }
 
-double RatioSpread(const TimeErrors& a, const TimeErrors& b) {
+double RatioSpread(const StepTimeErrors& a, const StepTimeErrors& b) {
   std::unordered_map<Op, double, OpHash> others;
   for (const auto& [op, sigma] : b.by_op) others[op] += sigma;
   double variance = 0;

@@ -1,5 +1,5 @@
-// TimeErrors: what may make a predicted step time wrong, source by source, and what that means for
-// the question which of two plans is faster.
+// StepTimeErrors: what may make a predicted step time wrong, source by source, and what that means
+// for the question which of two plans is faster.
 //
 // The interval of one step time (StepProfile::spread) takes all errors as fully correlated. Two
 // plans for the same network on the same cluster share most of them: kernels that are slower than
@@ -25,7 +25,7 @@
 namespace stagecraft {
 
 // Each number is a sigma of log(step time) that one source causes alone.
-struct TimeErrors {
+struct StepTimeErrors {
   std::vector<std::pair<Op, double>> by_op;    // distinct ops of the critical rank, in any order
   std::array<double, kOpKindCount> by_kind{};  // by OpKind
   double host = 0;
@@ -34,10 +34,10 @@ struct TimeErrors {
 };
 
 // `profile` is that of ProfileStep() for the same step.
-TimeErrors FindTimeErrors(const Schedule& schedule, const BoundCosts& costs,
-                          const StepProfile& profile);
+StepTimeErrors FindTimeErrors(const Schedule& schedule, const BoundCosts& costs,
+                              const StepProfile& profile);
 
 // Returns sigma of log(time of one step / time of another); 0 for two equal steps.
-double RatioSpread(const TimeErrors& a, const TimeErrors& b);
+double RatioSpread(const StepTimeErrors& a, const StepTimeErrors& b);
 
 }  // namespace stagecraft

@@ -50,7 +50,7 @@ class OneRank {
     schedule_ = builder.Build();
   }
 
-  TimeErrors Errors() const { return FindTimeErrors(schedule_, costs_, profile_); }
+  StepTimeErrors Errors() const { return FindTimeErrors(schedule_, costs_, profile_); }
   StepProfile& profile() { return profile_; }
 
  private:
@@ -60,7 +60,7 @@ class OneRank {
 };
 
 TEST(TimeErrorsTest, EqualStepsAreEquallyWrong) {
-  const TimeErrors errors = OneRank({{kSmall, 3_ms, 0.2}, {kNorm, 1_ms, 0.1}}).Errors();
+  const StepTimeErrors errors = OneRank({{kSmall, 3_ms, 0.2}, {kNorm, 1_ms, 0.1}}).Errors();
   EXPECT_EQ(errors.by_op.size(), 2u);
   EXPECT_EQ(RatioSpread(errors, errors), 0);
 }
@@ -68,8 +68,8 @@ TEST(TimeErrorsTest, EqualStepsAreEquallyWrong) {
 // Of GEMMs a framework makes 3 % more or less, of norms 25 %. They take 3/4 and 1/4 of one step,
 // and all of the other: the GEMMs' share differs by 1/4, and so does that of norms.
 TEST(TimeErrorsTest, KindsErrByTheDifferenceOfTheirShares) {
-  const TimeErrors both = OneRank({{kSmall, 3_ms}, {kNorm, 1_ms}}).Errors();
-  const TimeErrors gemms = OneRank({{kSmall, 5_ms}}).Errors();
+  const StepTimeErrors both = OneRank({{kSmall, 3_ms}, {kNorm, 1_ms}}).Errors();
+  const StepTimeErrors gemms = OneRank({{kSmall, 5_ms}}).Errors();
   EXPECT_NEAR(both.by_kind[static_cast<int>(OpKind::kGemm)], 0.03 * 3 / 4, 1e-12);
   EXPECT_NEAR(both.by_kind[static_cast<int>(OpKind::kNorm)], 0.25 / 4, 1e-12);
   EXPECT_NEAR(RatioSpread(both, gemms), 0.03 / 4 + 0.25 / 4, 1e-12);
@@ -78,10 +78,10 @@ TEST(TimeErrorsTest, KindsErrByTheDifferenceOfTheirShares) {
 
 // The two GEMMs have errors of their own: sqrt(0.2^2 + 0.1^2).
 TEST(TimeErrorsTest, DifferentOpsErrIndependently) {
-  const TimeErrors small = OneRank({{kSmall, 4_ms, 0.2}}).Errors();
-  const TimeErrors large = OneRank({{kLarge, 4_ms, 0.1}}).Errors();
+  const StepTimeErrors small = OneRank({{kSmall, 4_ms, 0.2}}).Errors();
+  const StepTimeErrors large = OneRank({{kLarge, 4_ms, 0.1}}).Errors();
   EXPECT_NEAR(RatioSpread(small, large), std::hypot(0.2, 0.1), 1e-12);
-  const TimeErrors half = OneRank({{kSmall, 2_ms, 0.2}, {kLarge, 2_ms, 0.1}}).Errors();
+  const StepTimeErrors half = OneRank({{kSmall, 2_ms, 0.2}, {kLarge, 2_ms, 0.1}}).Errors();
   EXPECT_NEAR(RatioSpread(small, half), std::hypot(0.1, 0.05), 1e-12);
 }
 
@@ -90,7 +90,7 @@ TEST(TimeErrorsTest, WithoutAFrameworkOnlyOpsErr) {
   OneRank rank({{kSmall, 2_ms, 0.1}}, Generation::kHost);
   rank.profile().host_wait = 1_ms;
   rank.profile().breakdown.data = 2_ms;
-  const TimeErrors errors = rank.Errors();
+  const StepTimeErrors errors = rank.Errors();
   EXPECT_EQ(errors.by_kind[static_cast<int>(OpKind::kGemm)], 0);
   EXPECT_EQ(errors.host, 0);
   EXPECT_EQ(errors.data, 0);
@@ -102,7 +102,7 @@ TEST(TimeErrorsTest, ExposedMessagesAndLaunchesErrByTheirShares) {
   OneRank waiting({{kSmall, 2_ms}});
   waiting.profile().host_wait = 1_ms;
   waiting.profile().breakdown.data = 2_ms;
-  const TimeErrors errors = waiting.Errors();
+  const StepTimeErrors errors = waiting.Errors();
   EXPECT_NEAR(errors.host, 0.1 / 4, 1e-12);
   EXPECT_NEAR(errors.data, 0.1 / 2, 1e-12);
   EXPECT_NEAR(RatioSpread(errors, OneRank({{kSmall, 2_ms}}).Errors()), 0.1 / 4 + 0.1 / 2, 1e-12);

@@ -68,7 +68,7 @@ TEST(ClusterSpecTest, InterfacesMayHaveAnotherRate) {
 
 TEST(ClusterSpecTest, PcieIsNamedOnce) {
   EXPECT_EQ(DescribeCluster(ParseCluster("t4:1x4")),
-            "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (PCIe 15.75 GB/s per GPU, EFA 1 x "
+            "4 GPUs: 1 x aws-g4dn.metal with 4 of 8 Tesla T4 (PCIe 7.875 GB/s per GPU, EFA 1 x "
             "12.5 GB/s per node)");
 }
 

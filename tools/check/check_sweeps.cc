@@ -11,9 +11,6 @@
 namespace stagecraft {
 namespace {
 
-// With which every SQLite database begins (sqlite.org/fileformat.html).
-constexpr std::string_view kSqliteHead{"SQLite format 3\0", 16};
-
 bool IsSweepTable(const std::string& text) {
   const std::string_view head = std::string_view(text).substr(0, text.find('\n'));
   return (head.starts_with("point,") || head.starts_with("grid,point,")) &&
@@ -37,7 +34,7 @@ FileSummary CheckDatabase(const std::string& path) {
 }  // namespace
 
 std::optional<FileSummary> CheckSweepFile(const std::string& text, const std::string& path) {
-  if (text.starts_with(kSqliteHead)) return CheckDatabase(path);
+  if (IsSweepDatabase(text)) return CheckDatabase(path);
   if (!IsSweepTable(text)) return std::nullopt;
   const CsvTable table = CsvTable::Parse(text, path);
   return FileSummary{"sweep table",

@@ -56,7 +56,7 @@ MeasuredStep CompareMeasured(Duration measured, const Evaluation& evaluation) {
     step.explanations.push_back({what, part, factor});
   }
   std::stable_sort(step.explanations.begin(), step.explanations.end(),
-                   [](const Explanation& a, const Explanation& b) {
+                   [](const PartFactor& a, const PartFactor& b) {
                      return std::abs(std::log(a.factor)) < std::abs(std::log(b.factor));
                    });
   return step;
@@ -72,7 +72,7 @@ void PrintMeasured(const MeasuredStep& step, std::ostream& out) {
       step.error() < 0 ? "low" : "high", step.is_within() ? "within" : "outside of");
   if (difference == Duration()) return;
   out << "          each of these alone would explain it:\n";
-  for (const Explanation& explanation : step.explanations) {
+  for (const PartFactor& explanation : step.explanations) {
     out << fmt::format("            {} ({:.1f} ms) takes {:.2f} times as long\n", explanation.what,
                        explanation.part.ms(), explanation.factor);
   }
@@ -89,7 +89,7 @@ void PrintMeasured(const MeasuredStep& step, std::ostream& out) {
 
 nlohmann::ordered_json ToJson(const MeasuredStep& step) {
   nlohmann::ordered_json explanations = nlohmann::ordered_json::array();
-  for (const Explanation& explanation : step.explanations) {
+  for (const PartFactor& explanation : step.explanations) {
     explanations.push_back({{"part", explanation.what},
                             {"predicted_ms", explanation.part.ms()},
                             {"factor", explanation.factor}});

@@ -14,7 +14,7 @@ namespace stagecraft {
 
 // A part of the predicted step that, if it alone took so many times as long, would make up the
 // difference.
-struct Explanation {
+struct PartFactor {
   const char* what;   // "computation"
   Duration part;      // as predicted
   double factor = 1;  // > 0
@@ -22,7 +22,7 @@ struct Explanation {
 
 struct MeasuredStep {
   Duration measured, predicted, low, high;  // the 80 % prediction interval
-  std::vector<Explanation> explanations;    // the smallest change first
+  std::vector<PartFactor> explanations;     // the smallest change first
 
   bool is_within() const { return measured >= low && measured <= high; }
   // (predicted - measured) / measured.

@@ -74,6 +74,19 @@ std::string Difference(const GridRecord& there, const GridRecord& here) {
 
 }  // namespace
 
+// The head of a database has its application's number at byte 68, the most significant byte first
+// (sqlite.org/fileformat.html).
+bool IsSweepDatabase(std::string_view bytes) {
+  constexpr std::string_view kHead{"SQLite format 3\0", 16};
+  constexpr size_t kPlace = 68;
+  if (!bytes.starts_with(kHead) || bytes.size() < kPlace + 4) return false;
+  int64_t number = 0;
+  for (const char byte : bytes.substr(kPlace, 4)) {
+    number = number * 256 + static_cast<unsigned char>(byte);
+  }
+  return number == kApplicationId;
+}
+
 void Seal(GridRecord& record) {
   record.hash = Sha256(fmt::format("{}\n{}\n{}\n{}\n{}", record.tool_version, record.data_hash,
                                    record.definition, record.files, record.points));

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/sweep/database.h"
@@ -29,6 +30,9 @@ struct GridRecord {
 
 // Sets the hash from the other members.
 void Seal(GridRecord& record);
+
+// Whether a file of these bytes is an SQLite database that sweep began.
+bool IsSweepDatabase(std::string_view bytes);
 
 class RunStore {
  public:
