@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/proto_file.h"
 #include "tests/bad_input.h"
 #include "tests/page_in_browser.h"
 
@@ -154,6 +155,28 @@ TEST_F(ReportPageTest, SearchesDrawTheFrontAndTheSensitivity) {
             chart.data.datasets.reduce((sum, set) => sum + set.data.length, 0)];)");
   EXPECT_EQ(sensitivity,
             json({"change of the step time (ms)", explained["explanation"]["sensitivity"].size()}));
+}
+
+// Both verbs write the same page of a sweep, and its points are the rows that fit.
+TEST_F(ReportPageTest, SweepsDrawEveryPointThatFits) {
+  Write("grid.yaml",
+        "flags:\n  model: gpt2\n  cluster: [h100-sxm:1x1, h100-sxm:1x2, h100-sxm:1x4]\n"
+        "  seq: 512\n  tp: [1, 2]\n  global-batch: [8, 16]\n  micro-batch: 1\n"
+        "  cost-model: analytical\n");
+  const json answer =
+      Answer("sweep $T/grid.yaml -o $T/runs.db --report $T/page.html --json --quiet --threads 1");
+  const size_t fit = answer["grids"][0]["fit"];
+  ASSERT_GE(fit, 8u) << answer;
+  const json seen = Run(kFacts);
+  ASSERT_GE(seen.size(), 3u) << seen;
+  EXPECT_EQ(seen[0][1], "GPUs");
+  EXPECT_GE(seen[0][4], fit) << seen[0];
+  const std::string page = ReadFile(Expand("$T/page.html"));
+  EXPECT_EQ(RunLine(Expand("report $T/runs.db -o $T/again.html")).code, kExitOk);
+  EXPECT_EQ(ReadFile(Expand("$T/again.html")), page);
+  EXPECT_NE(RunLine(Expand("report $T/runs.db $T/runs.db -o $T/no.html"))
+                .err.find("got 2 files, want a database of sweep alone"),
+            std::string::npos);
 }
 
 TEST_F(ReportPageTest, PagesFitAPhoneAndLoadNothing) {

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <fmt/ostream.h>
 
+#include <algorithm>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -16,6 +17,8 @@
 #include "sim/schedule/timeline_record_proto.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/report/answer_page.h"
+#include "tools/sweep/run_page.h"
+#include "tools/sweep/run_store.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
@@ -35,12 +38,15 @@ struct ReportFlags {
 void Register(Flags& flags, ReportFlags& values) {
   flags.AddExample("report step.json step.pb -o step.html");
   flags.AddExample("report plans.json -o plans.html");
+  flags.AddExample("report runs.db -o runs.html");
   flags.AddNote(
       "FILEs are what simulate, explain or search printed with --json, and for each of its plans a "
-      "timeline that simulate --timeline wrote.");
+      "timeline that simulate --timeline wrote; or the database of a sweep.");
   flags.In(FlagTopic::kInput)
       .Add("FILE", values.files,
-           {"", "The JSON of a verb, and timelines (.pb) of its plans in their order."})
+           {"",
+            "The JSON of a verb, and timelines (.pb) of its plans in their order; or a database "
+            "(.db) of sweep."})
       .Required();
   flags.In(FlagTopic::kOutput)
       .Add("-o,--output", values.page, {"<file.html>", "Where the page is written."})
@@ -93,6 +99,32 @@ Saved Read(const Args& files) {
   return saved;
 }
 
+// The page, and the verb whose answer it shows.
+struct Shown {
+  std::string page;
+  std::string verb;
+};
+
+Shown ShowDatabase(const Args& files) {
+  if (files.size() > 1) {
+    throw InputError(
+        fmt::format("FILE: got {} files, want a database of sweep alone; merge joins "
+                    "several",
+                    files.size()));
+  }
+  return {RunsPage(RunStore::Read(files[0]), files[0]), "sweep"};
+}
+
+Shown ShowAnswer(const Args& files) {
+  const Saved saved = Read(files);
+  std::vector<ShownStep> steps;
+  for (const TimelineRecord& record : saved.timelines) {
+    steps.push_back({&record.schedule, &record.timeline});
+  }
+  std::string page = AnswerPage(saved.answer, steps, saved.answer_file);
+  return {std::move(page), saved.answer.at("command").get<std::string>()};
+}
+
 }  // namespace
 
 int RunReport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
@@ -101,22 +133,19 @@ int RunReport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   Register(flags, values);
   if (flags.Parse(args, out)) return kExitOk;
   CheckOutputPath("-o", values.page, {".html"});
-  const Saved saved = Read(values.files);
-  std::vector<ShownStep> steps;
-  for (const TimelineRecord& record : saved.timelines) {
-    steps.push_back({&record.schedule, &record.timeline});
-  }
-  const std::string page = AnswerPage(saved.answer, steps, saved.answer_file);
-  WriteFileAtomically(values.page, page);
+  const bool has_database =
+      std::any_of(values.files.begin(), values.files.end(),
+                  [](const std::string& file) { return file.ends_with(".db"); });
+  const Shown shown = has_database ? ShowDatabase(values.files) : ShowAnswer(values.files);
+  WriteFileAtomically(values.page, shown.page);
   if (values.json) {
     nlohmann::ordered_json report = ReportHeader("report", kSchema, values.files);
     report["page"] = values.page;
-    report["bytes"] = page.size();
-    report["of"] = saved.answer.at("command");
+    report["bytes"] = shown.page.size();
+    report["of"] = shown.verb;
     PrintJson(std::move(report), out);
   } else {
-    fmt::print(out, "{}: {} bytes, the page of {}\n", values.page, page.size(),
-               saved.answer.at("command").get<std::string>());
+    fmt::print(out, "{}: {} bytes, the page of {}\n", values.page, shown.page.size(), shown.verb);
   }
   return kExitOk;
 }

@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
 #include "tools/flags/sample_flags.h"
+#include "tools/sweep/run_page.h"
 #include "tools/sweep/run_store.h"
 #include "tools/sweep/run_summary.h"
 #include "tools/sweep/run_table.h"
@@ -25,7 +26,7 @@ constexpr int kSchema = 1;
 
 struct SweepFlags {
   SweepRequest request;
-  std::string list, csv, by = Rankings()[0].name;
+  std::string list, csv, page, by = Rankings()[0].name;
   int top = 10;
   bool json = false;
 };
@@ -50,6 +51,13 @@ void Register(Flags& flags, SweepFlags& values) {
            {"<runs.db>", "In place of a sweep: report what a database holds."})
       .Common();
   output.Add("--csv", values.csv, {"<file.csv>", "Write all rows as a table."}).Common();
+  output
+      .Add(
+          "--report", values.page,
+          {"<file.html>",
+           "Write a page with charts of all points: throughput over GPUs and memory, and what each "
+           "flag does."})
+      .Common();
   Args rankings;
   for (const RankedBy& ranking : Rankings()) rankings.emplace_back(ranking.name);
   output.Add("--by", values.by, {"<name>", "What makes a point the best.", "", values.by})
@@ -89,9 +97,11 @@ void CheckFlags(const SweepFlags& flags) {
     throw InputError("-o: got none, want the database to write, such as runs.db");
   }
   if (!flags.csv.empty()) CheckOutputPath("--csv", flags.csv, {".csv"});
+  if (!flags.page.empty()) CheckOutputPath("--report", flags.page, {".html"});
 }
 
-// Prints what a database holds, and writes its table. Returns the summary of its last grid.
+// Prints what a database holds, and writes its table and its page. Returns the summary of its last
+// grid.
 RunSummary Report(const SweepFlags& flags, const std::string& path, std::ostream& out,
                   std::ostream& err) {
   const RankedBy& by = FindRanking(flags.by);
@@ -123,6 +133,10 @@ RunSummary Report(const SweepFlags& flags, const std::string& path, std::ostream
   if (!flags.csv.empty()) {
     WriteFileAtomically(flags.csv, RunsToCsv(store));
     if (!flags.request.is_quiet) err << "wrote " << flags.csv << '\n';
+  }
+  if (!flags.page.empty()) {
+    WriteFileAtomically(flags.page, RunsPage(store, path));
+    if (!flags.request.is_quiet) err << "wrote " << flags.page << '\n';
   }
   return last;
 }
