@@ -36,16 +36,14 @@ void CostFlags::Register(Flags& flags, bool is_common) {
                            "--price how many dollars.",
                            "above 0, at most 1e18", "none"});
   tokens.Between(0.0, kMostTokens);
-  Flag price = group.Add("--price", prices_,
-                         {"<gpu=usd,...>",
-                          "US dollars for an hour of each GPU type, such as h100-sxm=2.5, or of "
-                          "every GPU, such as 2.5. It may name GPU types that the cluster lacks.",
-                          "above 0", "no prices"});
-  price.SplitAtCommas();
-  if (is_common) {
-    tokens.Common();
-    price.Common();
-  }
+  group
+      .Add("--price", prices_,
+           {"<gpu=usd,...>",
+            "US dollars for an hour of each GPU type, such as h100-sxm=2.5, or of "
+            "every GPU, such as 2.5. It may name GPU types that the cluster lacks.",
+            "above 0", "no prices"})
+      .SplitAtCommas();
+  if (is_common) tokens.Common();
   energy_flag_ = group
                      .Add("--energy-price", energy_price_,
                           {"<usd>", "With --tokens: US dollars for a kWh of electricity.",

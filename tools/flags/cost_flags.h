@@ -14,8 +14,7 @@ namespace stagecraft {
 // --tokens, --price, --energy-price and --pue.
 class CostFlags {
  public:
-  // Registers the flags; the object must outlive the parse. `is_common`: --help shows --tokens and
-  // --price.
+  // Registers the flags; the object must outlive the parse. `is_common`: --help shows --tokens.
   void Register(Flags& flags, bool is_common = true);
 
   // Returns what is asked. Throws InputError that names the flag for a GPU type that neither the

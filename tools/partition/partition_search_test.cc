@@ -72,8 +72,8 @@ TEST_F(PartitionSearchTest, ComparisonHasATableCurvesAndAPage) {
   EXPECT_EQ(names, (std::vector<std::string>{"random", "mcmc", "differentiable", "policy",
                                              "directed policy", "exhaustive"}));
   const std::string page = ReadFile(Path("curves.html"));
-  EXPECT_NE(page.find("<polyline"), std::string::npos);
-  EXPECT_NE(page.find(">directed policy</text>"), std::string::npos);
+  EXPECT_NE(page.find("<figure class=\"chart"), std::string::npos);
+  EXPECT_NE(page.find("\"directed policy\""), std::string::npos);
   const PartitionOutcome text = Partition(words, kSmall);
   EXPECT_NE(text.out.find("proven"), std::string::npos);
   EXPECT_NE(text.out.find("replicas"), std::string::npos);

@@ -17,9 +17,8 @@ namespace {
 SweepPoint PointOf(const RunRow& row, const std::string& path) {
   SweepPoint point;
   try {
-    for (const auto& [flag, value] : nlohmann::json::parse(row.flags).items()) {
-      point.flags[flag] = value.get<std::string>();
-    }
+    const nlohmann::json flags = nlohmann::json::parse(row.flags);
+    for (const auto& [flag, value] : flags.items()) point.flags[flag] = value.get<std::string>();
   } catch (const nlohmann::json::exception&) {
     throw InputError(fmt::format("{}: point {}: flags: got \"{}\", want a JSON object of texts",
                                  path, row.point, row.flags));
