@@ -62,18 +62,21 @@ TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRe
   ASSERT_GE(models.size(), 5u);
   int asked = 0;
   int answered = 0;
+  // An eighth of the models takes turns: of nine divisions, each meets all with some schedules.
+  constexpr size_t kTurns = 8;
+  size_t turn = 0;
   for (const PipelineSchedule schedule : NamedPipelineSchedules()) {
     const int chunks = LeastChunks(schedule);
     for (const int pipeline : {1, 2, 4}) {
       const int batch = 8 * kGpus / pipeline;  // 8 micro-batches per replica
       for (const int expert : {1, 2, 8}) {
-        for (const std::string& model : models) {
+        for (size_t model = turn++ % kTurns; model < models.size(); model += kTurns) {
           ++asked;
           answered += ExpectAnswerOrSentence(fmt::format(
               "simulate --model {} --cluster h100-sxm:{}x8 --seq 256 --micro-batch 1 "
               "--global-batch {} --pp {} --ep {} --schedule {} --vpp {} --cost-model analytical "
               "--json --quiet",
-              model, kGpus / 8, batch, pipeline, expert, Name(schedule), chunks));
+              models[model], kGpus / 8, batch, pipeline, expert, Name(schedule), chunks));
         }
       }
     }
