@@ -51,7 +51,8 @@ TEST(JsonSchemasTest, ExamplesAreAsTheirSchemasSay) {
       {"plan.yaml", "plan"},       {"stages.yaml", "plan"},
       {"order.yaml", "plan"},      {"layer_state.yaml", "layer-states"},
       {"prune.yaml", "dynamics"},  {"faults.yaml", "cluster-events"},
-      {"run.yaml", "job"},
+      {"run.yaml", "job"},         {"grid.yaml", "grid"},
+      {"best_plans.yaml", "grid"},
   };
   for (const auto& [file, name] : examples) {
     const std::string path = std::string("examples/") + file;
@@ -102,11 +103,43 @@ TEST_F(OutputsTest, StepsAreAsTheirSchemasSay) {
            "simulate --model examples/graph.txt --cluster v100-sxm2-16gb:1x4 --pp 2",
            "simulate --model examples/config.json --cluster a100-sxm4-80gb:1x8 --layer-state "
            "examples/layer_state.yaml --global-batch 64 --seq 2048",
+           "simulate" + job + "--tp 4 --pp 2 --measured 5s",
+           "simulate" + job + "--tp 4 --pp 2 --tokens 1T --price h100-sxm=2.9",
            "explain" + job + "--tp 4 --pp 2",
            "explain examples/plan.yaml examples/plan.yaml --model gpt2-medium --cluster "
            "h100-sxm:2x8"}) {
     ExpectAsSchema(line);
   }
+}
+
+TEST_F(OutputsTest, ChangesAreAsTheirSchemaSays) {
+  const std::string job = " --model gpt2-medium --cluster h100-sxm:1x4 --global-batch 16 ";
+  ExpectAsSchema("whatif" + job +
+                 "--pp 2 --change tp=2 --change network=0.5x --change nodes=2x --pairs");
+  ExpectAsSchema("whatif --best" + job + "--tokens 1B --price h100-sxm=2 --change memory=0.5x");
+}
+
+TEST_F(OutputsTest, SweepsAreAsTheirSchemasSay) {
+  // A degree of 3 divides nothing.
+  Write("grid.yaml",
+        "flags: {model: gpt2-medium, cluster: 'h100-sxm:1x4', global-batch: 16, tp: [1, 2, 3]}");
+  ExpectAsSchema("sweep $T/grid.yaml -o $T/all.db --quiet");
+  ExpectAsSchema("sweep --list $T/all.db");
+  for (const std::string shard : {"0", "1"}) {
+    const Result result = RunLine(Expand("sweep $T/grid.yaml -o $T/" + shard +
+                                         ".db --quiet --shard " + shard + "/2"));
+    ASSERT_EQ(result.code, 0) << result.err;
+  }
+  ExpectAsSchema("merge $T/0.db $T/1.db -o $T/both.db --quiet");
+}
+
+TEST_F(OutputsTest, PagesAreAsTheirSchemaSays) {
+  const Result result = RunLine(Expand(
+      "simulate --model gpt2 --cluster h100-sxm:1x4 --global-batch 16 --pp 2 --quiet --timeline "
+      "$T/step.pb --json"));
+  ASSERT_EQ(result.code, 0) << result.err;
+  Write("answer.json", result.out);
+  ExpectAsSchema("report $T/answer.json $T/step.pb -o $T/page.html");
 }
 
 TEST_F(OutputsTest, SearchesAreAsTheirSchemasSay) {
@@ -134,6 +167,7 @@ TEST_F(OutputsTest, SearchesAreAsTheirSchemasSay) {
 TEST_F(OutputsTest, RunsOverTimeAreAsTheirSchemaSays) {
   ExpectAsSchema("train --job examples/run.yaml --runs 3");
   ExpectAsSchema("train --job examples/run.yaml");
+  ExpectAsSchema("train --job examples/run.yaml --compare-balancers");
   ExpectAsSchema(
       "train --model megatron:24x1024x16 --cluster a100-sxm4-40gb:1x8 --pp 8 --micro-batch 2 "
       "--global-batch 64 --seq 2048 --steps 1000 --dynamics examples/prune.yaml --balance "
@@ -147,9 +181,22 @@ TEST_F(OutputsTest, MeasurementsAreAsTheirSchemasSay) {
   ExpectAsSchema("evaluate --samples examples/samples.csv");
   ExpectAsSchema("fit --network " + log + "-o $T/site.pb");
   ExpectAsSchema("fit --calibrate examples/samples.csv -o $T/board.pb");
+  ExpectAsSchema("fit --steps examples/own_steps.csv -o $T/steps.pb");
+  ExpectAsSchema("validate --against examples/own_steps.csv");
   const std::string job = " --model gpt2 --cluster h100-sxm:1x4 --global-batch 16 --pp 2 --quiet ";
   ASSERT_EQ(RunLine(Expand("simulate" + job + "--timeline $T/a.pb")).code, 0);
   ASSERT_EQ(RunLine(Expand("simulate" + job + "--clock 0.7 --timeline $T/b.pb")).code, 0);
+  ExpectAsSchema("compare $T/a.pb $T/b.pb");
+}
+
+TEST_F(OutputsTest, TracesAreAsTheirSchemasSay) {
+  ExpectAsSchema("import kineto examples/kineto_rank0.json examples/kineto_rank1.json -o $T/k.pb");
+  const Result result = RunLine(Expand(
+      "simulate --model gpt2 --cluster h100-sxm:1x4 --global-batch 16 --pp 2 --quiet --unfold "
+      "--timeline $T/a.pb"));
+  ASSERT_EQ(result.code, 0) << result.err;
+  ExpectAsSchema("export kineto $T/a.pb -o $T/a.json");
+  ExpectAsSchema("import kineto $T/a.json -o $T/b.pb");
   ExpectAsSchema("compare $T/a.pb $T/b.pb");
 }
 
@@ -161,9 +208,12 @@ TEST_F(OutputsTest, ListsAndFilesAreAsTheirSchemasSay) {
   ExpectAsSchema("import k8s examples/kubernetes_nodes.json -o $T/c.yaml");
   ExpectAsSchema(
       "import smi-topo examples/nvidia_smi_topology.txt --gpu a100-sxm4-40gb -o $T/n.yaml");
+  ExpectAsSchema(
+      "import megatron examples/megatron_llama3_70b.sh --cluster h100-sxm:8x8 -o $T/m.yaml");
   const std::string job = "--model gpt2-medium --cluster h100-sxm:1x4 --pp 4 --global-batch 16 ";
   ExpectAsSchema("export plan " + job + "-o $T/p.yaml");
   ExpectAsSchema("export schedule-csv " + job + "-o $T/p.csv");
+  ExpectAsSchema("export megatron " + job + "-o $T/m.sh");
 }
 
 }  // namespace

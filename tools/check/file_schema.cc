@@ -31,6 +31,14 @@ Json IntegerSchema(int64_t low, uint64_t high) {
   return {{"type", "integer"}, {"minimum", low}, {"maximum", high}};
 }
 
+// The schema of a message that stands for any JSON value or object, as those of flags do; null if it
+// is another message.
+Json FreeSchema(const Descriptor& message) {
+  if (message.full_name() == "google.protobuf.Value") return Json::object();
+  if (message.full_name() == "google.protobuf.Struct") return {{"type", "object"}};
+  return nullptr;
+}
+
 // The schema of one value of a field.
 Json ValueSchema(const FieldDescriptor& field) {
   using Limits32 = std::numeric_limits<int32_t>;
@@ -58,8 +66,10 @@ Json ValueSchema(const FieldDescriptor& field) {
       return EnumSchema(*field.enum_type());
     case FieldDescriptor::CPPTYPE_STRING:
       return {{"type", "string"}};
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return Reference(*field.message_type());
+    case FieldDescriptor::CPPTYPE_MESSAGE: {
+      Json free = FreeSchema(*field.message_type());
+      return free.is_null() ? Reference(*field.message_type()) : free;
+    }
   }
   CHECK(false);
   return {};
@@ -90,7 +100,7 @@ void AddMessages(const Descriptor& message, Json& definitions) {
     const FieldDescriptor& value = field.is_map() ? *field.message_type()->map_value() : field;
     if (value.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
     const Descriptor& type = *value.message_type();
-    if (definitions.contains(type.name())) continue;
+    if (definitions.contains(type.name()) || !FreeSchema(type).is_null()) continue;
     definitions[type.name()] = MessageSchema(type);
     AddMessages(type, definitions);
   }

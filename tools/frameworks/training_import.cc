@@ -156,7 +156,7 @@ void PrintAsJson(const std::string& format, const TrainingImport::Files& files,
   report["irrelevant"] = FatesToJson(training.options.irrelevant, "reason");
   report["not_understood"] = FatesToJson(training.options.unknown, "reason");
   report["notes"] = training.notes;
-  report["command"] = written.command;
+  report["arguments"] = written.command;
   PrintJson(std::move(report), out);
 }
 

@@ -96,7 +96,7 @@ TEST_F(TrainingImportTest, AMegatronScriptBecomesAPlanANetworkAndACommand) {
   // Face has such biases: the file has the operators.
   const Json network = Json::parse(ReadFile(Path("plan.model.json")));
   EXPECT_TRUE(network.contains("kinds"));
-  Args command = report["command"];
+  Args command = report["arguments"];
   command.erase(command.begin());
   const std::string simulated = Run(RunSimulate, command);
   EXPECT_NE(simulated.find("tp 2 x pp 2 x dp 2"), std::string::npos) << simulated;
@@ -200,7 +200,7 @@ TEST_F(TrainingImportTest, TorchtitanSaysHowItShards) {
   EXPECT_EQ(plan["zero_group"], 4);
   EXPECT_EQ(plan["global_batch"], "16");
   EXPECT_EQ(plan["degrees"]["recompute"], "FULL");
-  EXPECT_EQ(report["command"][2], "llama3-8b");
+  EXPECT_EQ(report["arguments"][2], "llama3-8b");
   EXPECT_NE(ImportError({"torchtitan", Write("b.toml", "[model\n")}).find("b.toml: line 1"),
             std::string::npos);
 }
