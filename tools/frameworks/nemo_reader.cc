@@ -120,7 +120,7 @@ std::string LayoutText(const nlohmann::json& value, const std::string& place) {
 
 class NemoTranslation {
  public:
-  NemoTranslation(const nlohmann::json& root, const std::string& file) : file_(file) {
+  NemoTranslation(const nlohmann::json& root, const std::string& file) {
     for (Option& option : FlatOptions(root, file)) Add(std::move(option));
   }
 
@@ -243,7 +243,6 @@ class NemoTranslation {
     }
   }
 
-  const std::string& file_;
   std::vector<Option> options_;
   ProcessCount processes_;
 };
@@ -267,8 +266,7 @@ ImportedTraining ImportNemo(const std::string& text, const std::string& file,
     options.push_back({"grad-reduce-in-bf16", true, file, "", "(nothing on gradients)"});
     training.notes.push_back(
         "gradients are reduced in 16 bits, as NeMo's recipes have it: ddp.grad_reduce_in_fp32 "
-        "would "
-        "say otherwise");
+        "would say otherwise");
   }
   OptionReader reader(std::move(options));
   for (const char* name : {"processes", "fp32"}) reader.Became(name, name);
