@@ -14,7 +14,6 @@ constexpr double kLeastSpan = 1.0 / 1200;  // of several spans that become one, 
 constexpr double kClose = 1.0 / 400;       // marks within this share of the axis become one
 constexpr size_t kMostLines = 8;           // of the tip of several marks or spans
 constexpr double kHeadroom = 1.05;         // of the vertical axis over the largest value
-constexpr int kGrey = 7;
 
 // Returns the lines of text one below the other, or the first of them and how many are left out.
 std::string Joined(const std::vector<std::string>& lines) {
