@@ -13,13 +13,14 @@ constexpr Bytes kLeastMessage(4);
 
 }  // namespace
 
-Bytes ExchangedBytes(const Schedule& schedule, const Command& command) {
+Bytes ExchangedBytes(const Schedule& schedule, const StreamCommand& command) {
   const OpSequenceId op_sequence = schedule.op_sequence(command.task);
   if (op_sequence < 0 || schedule.ops(op_sequence).empty()) return kLeastMessage;
   return std::max(kLeastMessage, schedule.op(schedule.ops(op_sequence)[command.first]).bytes);
 }
 
-const std::vector<int32_t>& MessageEnds(const StreamProgram& program, const Command& command) {
+const std::vector<int32_t>& MessageEnds(const StreamProgram& program,
+                                        const StreamCommand& command) {
   const RankProgram& rank = program.ranks[program.streams[command.stream].rank];
   const int32_t step = rank.StepOf(command.task);
   CHECK(step >= 0);
@@ -32,7 +33,7 @@ std::map<BufferKey, Bytes> ExchangeBuffers(const Schedule& schedule, const Strea
     Bytes& own = buffers[{stream, rank}];
     own = std::max(own, bytes);
   };
-  for (const Command& command : program.commands) {
+  for (const StreamCommand& command : program.commands) {
     const int32_t rank = program.streams[command.stream].rank;
     switch (command.kind) {
       case CommandKind::kShare: {

@@ -21,9 +21,9 @@ using BufferKey = std::pair<int32_t, int32_t>;  // stream, rank in whose memory 
 std::map<BufferKey, Bytes> ExchangeBuffers(const Schedule& schedule, const StreamProgram& program);
 
 // Returns the length of a message, or of a collective among the ops of a task; at least 4 bytes.
-Bytes ExchangedBytes(const Schedule& schedule, const Command& command);
+Bytes ExchangedBytes(const Schedule& schedule, const StreamCommand& command);
 
 // Returns the sender and the receiver of a message, in this order.
-const std::vector<int32_t>& MessageEnds(const StreamProgram& program, const Command& command);
+const std::vector<int32_t>& MessageEnds(const StreamProgram& program, const StreamCommand& command);
 
 }  // namespace stagecraft

@@ -9,7 +9,7 @@ FakeStreams::FakeStreams(const StreamProgram& program, Processes processes, Queu
   queues_.resize(queues == Queues::kOneAStream ? program.streams.size()
                  : is_one_process_             ? 1
                                                : program.ranks.size());
-  for (const Command& command : program.commands) {
+  for (const StreamCommand& command : program.commands) {
     const int32_t rank = program.streams[command.stream].rank;
     const int32_t queue = queues == Queues::kOneAStream ? command.stream
                           : is_one_process_             ? 0
@@ -21,7 +21,7 @@ FakeStreams::FakeStreams(const StreamProgram& program, Processes processes, Queu
 // Checks the events in the order in which a process queues its commands.
 std::string FakeStreams::FindUnrecorded() const {
   std::vector<int32_t> owner(program_.events, -1);
-  for (const Command& command : program_.commands) {
+  for (const StreamCommand& command : program_.commands) {
     const int32_t rank = program_.streams[command.stream].rank;
     const std::string event = "event " + std::to_string(command.event);
     if (command.kind == CommandKind::kRecord) {
@@ -36,7 +36,7 @@ std::string FakeStreams::FindUnrecorded() const {
 }
 
 std::vector<size_t> FakeStreams::Together(size_t queue) const {
-  const Command& head = queues_[queue][next_[queue]];
+  const StreamCommand& head = queues_[queue][next_[queue]];
   if (head.kind == CommandKind::kWait) {
     return recorded_[head.event] < 0 ? std::vector<size_t>() : std::vector{queue};
   }
@@ -68,7 +68,7 @@ std::string FakeStreams::Execute(Random random, const Run& run) {
     }
     if (ended == queues_.size()) return "";
     if (together.empty()) return "nothing can go on after " + std::to_string(now) + " commands";
-    std::vector<Command> commands;
+    std::vector<StreamCommand> commands;
     for (const size_t queue : together) {
       commands.push_back(queues_[queue][next_[queue]++]);
       if (commands.back().kind == CommandKind::kRecord) recorded_[commands.back().event] = now;

@@ -20,7 +20,7 @@ class FakeStreams {
  public:
   // Called with each command that is executed. Commands that meet (the two ends of a message, the
   // members of a collective between processes) are passed together.
-  using Run = std::function<void(const std::vector<Command>& together)>;
+  using Run = std::function<void(const std::vector<StreamCommand>& together)>;
 
   FakeStreams(const StreamProgram& program, Processes processes, Queues queues);
 
@@ -33,7 +33,7 @@ class FakeStreams {
   const std::vector<int>& recorded() const { return recorded_; }
 
  private:
-  using Queue = std::vector<Command>;
+  using Queue = std::vector<StreamCommand>;
 
   std::string FindUnrecorded() const;
   // Returns the queues whose first commands run together with that of `queue`; none if it must

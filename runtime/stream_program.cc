@@ -84,7 +84,7 @@ class StreamProgramMaker {
     CHECK(!streams.empty());
     return streams;
   }
-  void Add(const Command& command) { writer_.Add(command); }
+  void Add(const StreamCommand& command) { writer_.Add(command); }
 
   void Begin(const Part& part) {
     const std::vector<int32_t> streams = StreamsOf(part);
@@ -287,9 +287,9 @@ StreamProgram MakeStreamProgram(const Schedule& schedule, Processes processes) {
   return StreamProgramMaker(schedule, processes).Make();
 }
 
-std::vector<Command> CommandsOf(const StreamProgram& program, int32_t rank) {
-  std::vector<Command> own;
-  for (const Command& command : program.commands) {
+std::vector<StreamCommand> CommandsOf(const StreamProgram& program, int32_t rank) {
+  std::vector<StreamCommand> own;
+  for (const StreamCommand& command : program.commands) {
     if (program.streams[command.stream].rank == rank) own.push_back(command);
   }
   return own;

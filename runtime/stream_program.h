@@ -22,7 +22,7 @@ enum class CommandKind : uint8_t {
   kHear,     //
 };
 
-struct Command {
+struct StreamCommand {
   CommandKind kind = CommandKind::kRecord;
   int32_t stream = -1;
   int32_t event = -1;
@@ -61,7 +61,7 @@ struct StreamProgram {
   std::vector<RankProgram> ranks;  // by rank
   std::vector<StreamInfo> streams;
   std::vector<StreamGroup> groups;
-  std::vector<Command> commands;
+  std::vector<StreamCommand> commands;
   std::vector<std::vector<StepEvents>> steps;  // by rank, then by step of its program
   int events = 0;
 };
@@ -81,6 +81,6 @@ enum class Processes { kOne, kOneARank };
 StreamProgram MakeStreamProgram(const Schedule& schedule, Processes processes);
 
 // Returns the commands of one rank, in order.
-std::vector<Command> CommandsOf(const StreamProgram& program, int32_t rank);
+std::vector<StreamCommand> CommandsOf(const StreamProgram& program, int32_t rank);
 
 }  // namespace stagecraft

@@ -59,9 +59,9 @@ struct Ranks {
   }
 };
 
-int Count(const std::vector<Command>& commands, CommandKind kind) {
+int Count(const std::vector<StreamCommand>& commands, CommandKind kind) {
   return static_cast<int>(std::count_if(commands.begin(), commands.end(),
-                                        [&](const Command& c) { return c.kind == kind; }));
+                                        [&](const StreamCommand& c) { return c.kind == kind; }));
 }
 
 TEST(StreamProgramTest, AMessageInOneProcessIsACopyThatItsReceiverWaitsFor) {
@@ -71,7 +71,7 @@ TEST(StreamProgramTest, AMessageInOneProcessIsACopyThatItsReceiverWaitsFor) {
   const StreamProgram program = MakeStreamProgram(ranks.builder.Build(), Processes::kOne);
   EXPECT_EQ(program.streams.size(), 3u);  // two compute lanes and one that sends
   EXPECT_EQ(Count(program.commands, CommandKind::kCopy), 1);
-  const std::vector<Command> receiver = CommandsOf(program, 1);
+  const std::vector<StreamCommand> receiver = CommandsOf(program, 1);
   ASSERT_EQ(receiver.size(), 3u);  // the wait, the begin and the end
   EXPECT_EQ(receiver[0].kind, CommandKind::kWait);
   EXPECT_EQ(receiver[0].event, program.steps[0][program.ranks[0].StepOf(send)].end);
@@ -106,7 +106,7 @@ TEST(StreamProgramTest, ARankThatHasNoPartInATaskLearnsOfItsEnd) {
 // Returns the ops that each stream of a rank runs, by the kind of the stream.
 std::map<StreamKind, std::vector<int>> OpsOf(const StreamProgram& program, int32_t rank) {
   std::map<StreamKind, std::vector<int>> ops;
-  for (const Command& command : CommandsOf(program, rank)) {
+  for (const StreamCommand& command : CommandsOf(program, rank)) {
     const bool runs = command.kind == CommandKind::kRun || command.kind == CommandKind::kShare;
     if (!runs || command.phase > 0) continue;
     for (int op = command.first; op < command.last; ++op) {
@@ -132,8 +132,8 @@ TEST(StreamProgramTest, CollectivesAmongOpsAreRunInTurnOrBesideTheNext) {
         FakeStreams streams(program, processes, Queues::kOneAStream);
         int shared = 0, at_last = -1;
         EXPECT_EQ(streams.Execute(Random(seed),
-                                  [&](const std::vector<Command>& together) {
-                                    for (const Command& command : together) {
+                                  [&](const std::vector<StreamCommand>& together) {
+                                    for (const StreamCommand& command : together) {
                                       shared += command.kind == CommandKind::kShare ? 1 : 0;
                                       if (command.kind == CommandKind::kRun && command.last == 4 &&
                                           at_last < 0) {

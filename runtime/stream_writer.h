@@ -35,7 +35,7 @@ class StreamWriter {
   const StreamInfo& stream(int32_t id) const { return program_.streams[id]; }
   const StreamGroup& group(int32_t id) const { return program_.groups[id]; }
 
-  void Add(const Command& command) { program_.commands.push_back(command); }
+  void Add(const StreamCommand& command) { program_.commands.push_back(command); }
   // Records a new event and returns its id.
   int32_t Record(int32_t stream) {
     recorded_on_.push_back(stream);

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -131,6 +133,37 @@ TEST(SourceNamesTest, NoCodeNamesASourceOfMeasurements) {
     }
   }
   EXPECT_GT(files, 500);
+}
+
+// Returns the name of the type that a line of a header begins to define; empty if there is none.
+std::string TypeDefinedBy(const std::string& line) {
+  for (const std::string keyword : {"struct ", "class "}) {
+    if (!line.starts_with(keyword) || line.find(';') != std::string::npos) continue;
+    const size_t end = line.find_first_of(" {", keyword.size());
+    return line.substr(keyword.size(), end - keyword.size());
+  }
+  return "";
+}
+
+// Functions of two types of one name, such as the destructors of their vectors, are one to the
+// linker, and one of the two then works on the other's memory.
+TEST(SourceNamesTest, NoTwoHeadersDefineATypeOfOneName) {
+  const fs::path root = fs::path(std::getenv("TEST_SRCDIR")) / std::getenv("TEST_WORKSPACE");
+  std::map<std::string, std::string> files;  // by the name of the type
+  for (const char* folder : {"costmodel", "search", "sim", "tools"}) {
+    for (const fs::directory_entry& file : fs::recursive_directory_iterator(root / folder)) {
+      if (file.path().extension() != ".h") continue;
+      const std::string path = file.path().lexically_relative(root).string();
+      std::istringstream lines(ReadFile(file.path().string()));
+      for (std::string line; std::getline(lines, line);) {
+        const std::string name = TypeDefinedBy(line);
+        if (name.empty()) continue;
+        const auto [known, is_new] = files.emplace(name, path);
+        EXPECT_TRUE(is_new) << name << " is defined in " << known->second << " and in " << path;
+      }
+    }
+  }
+  EXPECT_GT(files.size(), 500u);
 }
 
 }  // namespace

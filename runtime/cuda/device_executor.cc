@@ -56,7 +56,7 @@ void DeviceExecutor::MakeEvents() {
   }
   events_.resize(program_.events);
   event_rank_.resize(program_.events);
-  for (const Command& command : commands_) {
+  for (const StreamCommand& command : commands_) {
     if (command.kind != CommandKind::kRecord) continue;
     events_[command.event] = MakeEvent();
     event_rank_[command.event] = program_.streams[command.stream].rank;
@@ -160,7 +160,7 @@ Duration DeviceExecutor::LateBy() const {
   std::vector<StreamState> streams(program_.streams.size());
   auto noted = queued_after_gate_.begin();
   for (size_t i = 0; i < commands_.size() && noted != queued_after_gate_.end(); ++i) {
-    const Command& command = commands_[i];
+    const StreamCommand& command = commands_[i];
     StreamState& stream = streams[command.stream];
     if (command.kind == CommandKind::kRecord) {
       if (begins_[command.event] >= 0) continue;
@@ -188,7 +188,7 @@ void DeviceExecutor::Count(int32_t stream, int launches) {
 }
 
 size_t DeviceExecutor::Issue(size_t next) {
-  const Command& command = commands_[next];
+  const StreamCommand& command = commands_[next];
   RankDevice& device = DeviceOf(command.stream);
   cudaStream_t stream = device.stream(command.stream);
   switch (command.kind) {
@@ -217,7 +217,7 @@ size_t DeviceExecutor::Issue(size_t next) {
 }
 
 // Records an event, and allocates memory before a task begins or frees it after a task has ended.
-void DeviceExecutor::Record(const Command& command, RankDevice& device) {
+void DeviceExecutor::Record(const StreamCommand& command, RankDevice& device) {
   cudaStream_t stream = device.stream(command.stream);
   const TaskId begun = begins_[command.event], ended = ends_[command.event];
   if (begun >= 0) Count(command.stream, device.BeginTask(begun, stream));
@@ -226,7 +226,7 @@ void DeviceExecutor::Record(const Command& command, RankDevice& device) {
   if (ended >= 0) Count(command.stream, device.EndTask(ended, stream));
 }
 
-void DeviceExecutor::IssueExchange(const Command& command, RankDevice& device) {
+void DeviceExecutor::IssueExchange(const StreamCommand& command, RankDevice& device) {
   cudaStream_t stream = device.stream(command.stream);
   std::byte* const buffer = device.buffer(command.stream);
   const int64_t bytes = ExchangedBytes(schedule_, command).count();
@@ -257,23 +257,23 @@ void DeviceExecutor::IssueExchange(const Command& command, RankDevice& device) {
 
 // Queues the parts of all members. Each reads the others' buffers: the commands before make sure
 // that all have arrived, and those after, that none goes on before all are done.
-void DeviceExecutor::IssueShares(std::span<const Command> members) {
+void DeviceExecutor::IssueShares(std::span<const StreamCommand> members) {
   const std::vector<int32_t>& ranks = program_.groups[members[0].group].ranks;
   const auto count = static_cast<int>(ranks.size());
   CHECK(count <= kMostMembers);
   MemberBuffers buffers = {.of = {}, .count = count};
-  const auto place_of = [&](const Command& member) {
+  const auto place_of = [&](const StreamCommand& member) {
     const int32_t rank = program_.streams[member.stream].rank;
     return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank) - ranks.begin());
   };
-  for (const Command& member : members) {
+  for (const StreamCommand& member : members) {
     buffers.of[place_of(member)] =
         reinterpret_cast<float*>(DeviceOf(member.stream).buffer(member.stream));
   }
   const OpId op = schedule_.ops(schedule_.op_sequence(members[0].task))[members[0].first];
   const OpKind kind = schedule_.op(op).kind;
   const int64_t numbers = ExchangedBytes(schedule_, members[0]).count() / sizeof(float);
-  for (const Command& member : members) {
+  for (const StreamCommand& member : members) {
     const RankDevice& device = DeviceOf(member.stream);
     Count(member.stream, count);
     QueueMemberShare(kind, member.phase, buffers, place_of(member), numbers, device.blocks(),

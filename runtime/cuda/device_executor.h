@@ -51,9 +51,9 @@ class DeviceExecutor : public Executor {
   // Queues the command at index `next`, or all members' parts of a collective from there on;
   // returns the number of commands that were queued.
   size_t Issue(size_t next);
-  void Record(const Command& command, RankDevice& device);
-  void IssueShares(std::span<const Command> members);
-  void IssueExchange(const Command& command, RankDevice& device);
+  void Record(const StreamCommand& command, RankDevice& device);
+  void IssueShares(std::span<const StreamCommand> members);
+  void IssueExchange(const StreamCommand& command, RankDevice& device);
   void Count(int32_t stream, int launches);
   void WaitForAll();
   Timeline ReadTimes();
@@ -63,7 +63,7 @@ class DeviceExecutor : public Executor {
   const StreamProgram& program_;
   NcclWorld* const world_;            // nullptr if there is one process
   std::vector<RankDevice*> devices_;  // by rank; nullptr for ranks of other processes
-  std::vector<Command> commands_;
+  std::vector<StreamCommand> commands_;
   std::vector<Event> events_;        // by event; empty for events of other processes
   std::vector<int32_t> event_rank_;  // by event, the rank that records it
   // By event, the task whose begin or end it marks; -1: none.

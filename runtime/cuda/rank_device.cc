@@ -35,7 +35,7 @@ RankDevice::RankDevice(const Schedule& schedule, const StreamProgram& program, i
   for (size_t id = 0; id < program.streams.size(); ++id) {
     if (program.streams[id].rank == rank) streams_.emplace(id, make_stream());
   }
-  const std::vector<Command> commands = CommandsOf(program, rank);
+  const std::vector<StreamCommand> commands = CommandsOf(program, rank);
   if (planned != nullptr) allocations_ = PassAllocations(schedule, rank, *planned);
   try {
     ops_ = std::make_unique<RankOps>(schedule, commands, multiprocessors, home_.get(),

@@ -24,15 +24,16 @@ size_t CacheBytes() {
 
 }  // namespace
 
-RankOps::RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
-                 cudaStream_t stream, std::shared_ptr<LazyAttentionLibrary> attention)
+RankOps::RankOps(const Schedule& schedule, std::span<const StreamCommand> commands,
+                 int multiprocessors, cudaStream_t stream,
+                 std::shared_ptr<LazyAttentionLibrary> attention)
     : schedule_(schedule),
       made_(
           {.multiprocessors = multiprocessors,
            .results =
                [this](size_t bytes) { return memory_ + operands_.bytes() + results_.Take(bytes); }},
           {.multiprocessors = multiprocessors, .stream = stream}, std::move(attention)) {
-  for (const Command& command : commands) {
+  for (const StreamCommand& command : commands) {
     if (command.kind != CommandKind::kRun) continue;
     for (int i = command.first; i < command.last; ++i) Make(command, i);
   }
@@ -66,21 +67,21 @@ void RankOps::MeasureRings() {
 }
 
 // Ops that are equal differ in layout and kernel between the forward and the backward pass.
-bool RankOps::IsForward(const Command& command) const {
+bool RankOps::IsForward(const StreamCommand& command) const {
   return schedule_.tag(command.task).phase == Phase::kForward;
 }
 
-RankOps::OpKey RankOps::KeyOf(const Command& command, int index) const {
+RankOps::OpKey RankOps::KeyOf(const StreamCommand& command, int index) const {
   const OpSequenceId op_sequence = schedule_.op_sequence(command.task);
   const bool is_weight = (schedule_.flags(op_sequence)[index] & kWeightGradient) != 0;
   return {schedule_.ops(op_sequence)[index], IsForward(command), is_weight};
 }
 
-RankOps::RunKey RankOps::KeyOf(const Command& command) const {
+RankOps::RunKey RankOps::KeyOf(const StreamCommand& command) const {
   return {schedule_.op_sequence(command.task), command.first, command.last, IsForward(command)};
 }
 
-void RankOps::Make(const Command& command, int index) {
+void RankOps::Make(const StreamCommand& command, int index) {
   const auto [entry, is_new] = ops_.try_emplace(KeyOf(command, index));
   if (!is_new) return;
   const OpSequenceId op_sequence = schedule_.op_sequence(command.task);
@@ -120,8 +121,8 @@ std::byte* RankOps::OperandsOf(OwnOp& own) {
   return memory_ + begin + own.operands.Take(bytes);
 }
 
-void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
-  for (const Command& command : commands) {
+void RankOps::Capture(std::span<const StreamCommand> commands, cudaStream_t stream) {
+  for (const StreamCommand& command : commands) {
     if (command.kind != CommandKind::kRun) continue;
     const auto [entry, is_new] = graphs_.try_emplace(KeyOf(command));
     if (!is_new) continue;
@@ -137,7 +138,7 @@ void RankOps::Capture(std::span<const Command> commands, cudaStream_t stream) {
   CHECK_CUDA(cudaStreamSynchronize(stream));
 }
 
-int RankOps::Run(const Command& command, cudaStream_t stream) {
+int RankOps::Run(const StreamCommand& command, cudaStream_t stream) {
   const auto graph = graphs_.find(KeyOf(command));
   if (graph == graphs_.end()) return Launch(command, stream);
   if (graph->second.graph == nullptr) return 0;
@@ -145,7 +146,7 @@ int RankOps::Run(const Command& command, cudaStream_t stream) {
   return graph->second.kernels;
 }
 
-int RankOps::Launch(const Command& command, cudaStream_t stream) {
+int RankOps::Launch(const StreamCommand& command, cudaStream_t stream) {
   int launches = 0;
   for (int i = command.first; i < command.last; ++i) {
     OwnOp& own = ops_.at(KeyOf(command, i));

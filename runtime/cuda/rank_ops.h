@@ -30,7 +30,7 @@ class RankOps {
   // number of `multiprocessors` (0: all), on which `stream` runs. Ranks of one device share the
   // library of attention. Throws an InputError that names an op that this device or its libraries
   // cannot run, AttentionRefused if that is fused attention. The schedule must outlive the object.
-  RankOps(const Schedule& schedule, std::span<const Command> commands, int multiprocessors,
+  RankOps(const Schedule& schedule, std::span<const StreamCommand> commands, int multiprocessors,
           cudaStream_t stream, std::shared_ptr<LazyAttentionLibrary> attention);
 
   size_t needed_bytes() const { return operands_.bytes() + results_.bytes() + own_bytes_; }
@@ -38,10 +38,10 @@ class RankOps {
   void Place(std::byte* memory, cudaStream_t stream);
   // Makes a graph of the ops of each command, which Run() then launches at once. Call this after
   // Place().
-  void Capture(std::span<const Command> commands, cudaStream_t stream);
+  void Capture(std::span<const StreamCommand> commands, cudaStream_t stream);
 
   // Queues the ops of a command; returns the number of kernels, those in a graph included.
-  int Run(const Command& command, cudaStream_t stream);
+  int Run(const StreamCommand& command, cudaStream_t stream);
 
   std::string Software() { return made_.Software(); }
 
@@ -64,13 +64,13 @@ class RankOps {
   using OpKey = std::tuple<OpId, bool, bool>;                       // op, forward, weight gradient
   using RunKey = std::tuple<OpSequenceId, int32_t, int32_t, bool>;  // op sequence, its ops, forward
 
-  bool IsForward(const Command& command) const;
-  OpKey KeyOf(const Command& command, int index) const;
-  RunKey KeyOf(const Command& command) const;
-  void Make(const Command& command, int index);
+  bool IsForward(const StreamCommand& command) const;
+  OpKey KeyOf(const StreamCommand& command, int index) const;
+  RunKey KeyOf(const StreamCommand& command) const;
+  void Make(const StreamCommand& command, int index);
   void MeasureRings();
   std::byte* OperandsOf(OwnOp& own);
-  int Launch(const Command& command, cudaStream_t stream);
+  int Launch(const StreamCommand& command, cudaStream_t stream);
 
   const Schedule& schedule_;
   MemoryRing operands_{0}, results_{0};  // of GEMMs

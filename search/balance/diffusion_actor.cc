@@ -30,7 +30,7 @@ DiffusionActor::DiffusionActor(bool has_left, bool has_right, double speed, int6
   }
 }
 
-double DiffusionActor::MostCalmFlow(const StageSums& all) {
+double DiffusionActor::MostCalmFlow(const PathSums& all) {
   return all.least_speed / 3 * kTolerance / all.stages * (all.load / all.speed);
 }
 
@@ -57,8 +57,8 @@ void DiffusionActor::AddUp() {
   }
 }
 
-void DiffusionActor::Tell(const StageSums& known, ActorMessage& message) const {
-  message.sums = phase_ == ActorPhase::kSum ? known : StageSums{load_, speed_, speed_, 1};
+void DiffusionActor::Tell(const PathSums& known, ActorMessage& message) const {
+  message.sums = phase_ == ActorPhase::kSum ? known : PathSums{load_, speed_, speed_, 1};
   message.layers = layers();
   message.calm = calm_;
   message.room = limit_bytes_ - bytes_;

@@ -15,7 +15,7 @@ struct ActorLayer {
 };
 
 // The sums over neighbouring stages, or of one.
-struct StageSums {
+struct PathSums {
   double load = 0;
   double speed = 0;
   double least_speed = std::numeric_limits<double>::infinity();
@@ -26,7 +26,7 @@ struct StageSums {
 struct ActorMessage {
   // These are the sender's; but in kSum, to the right, those of all stages up to the sender, and to
   // the left, those of all stages. They have no stages while they are not known.
-  StageSums sums;
+  PathSums sums;
   int layers = 0;        // The number of layers of the sender.
   int calm = 0;          // For so many rounds the sender has heard of nothing that happened.
   ActorLayer edge;       // The layer nearest to the receiver.
@@ -82,7 +82,7 @@ class DiffusionActor {
   void EndRound(const ActorMessage* left, const ActorMessage* right);
 
   // Returns the flow between two stages, in a round, up to which both are calm.
-  static double MostCalmFlow(const StageSums& all);
+  static double MostCalmFlow(const PathSums& all);
   // A stage that is not calm becomes so only if flows are below the limit by this share. It is
   // above the rounding of a round, so that once all stages are calm, they remain so.
   static constexpr double kMargin = 1e-6;
@@ -100,7 +100,7 @@ class DiffusionActor {
     int layers;
   };
 
-  void Tell(const StageSums& known, ActorMessage& message) const;
+  void Tell(const PathSums& known, ActorMessage& message) const;
   void AddSums(const ActorMessage* left, const ActorMessage* right);
   void AddFlows(const ActorMessage* left, const ActorMessage* right);
   void MoveLayer(const ActorMessage* left, const ActorMessage* right);
@@ -128,8 +128,8 @@ class DiffusionActor {
   bool was_calm_ = false;   // It was calm in the last round.
   bool was_still_ = false;  // No layer crossed in the last round.
   int stage_ = 0;
-  StageSums before_;  // The stages up to this one; it has no stages while that is not known.
-  StageSums all_;     // All stages, in the same way.
+  PathSums before_;  // The stages up to this one; it has no stages while that is not known.
+  PathSums all_;     // All stages, in the same way.
   double most_flow_ = 0;
   double flow_from_left_ = 0, flow_to_right_ = 0;  // The whole flows, less the layers that crossed.
   int64_t flow_rounds_ = 0;

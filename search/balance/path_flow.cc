@@ -77,7 +77,7 @@ class CosineSeries {
 
 PathFlow FlowOnPath(const std::vector<double>& loads) {
   const auto stages = static_cast<int>(loads.size());
-  const StageSums sums{std::accumulate(loads.begin(), loads.end(), 0.0), 1.0 * stages, 1, stages};
+  const PathSums sums{std::accumulate(loads.begin(), loads.end(), 0.0), 1.0 * stages, 1, stages};
   const double limit = DiffusionActor::MostCalmFlow(sums) * (1 - DiffusionActor::kMargin);
   const CosineSeries series(loads);
   // The largest flow never grows: the first calm round is found by bisection.
