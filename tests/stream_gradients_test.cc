@@ -42,8 +42,8 @@ class StreamedNetwork {
     }
   }
 
-  void Run(const std::vector<Command>& together) {
-    const Command& first = together[0];
+  void Run(const std::vector<StreamCommand>& together) {
+    const StreamCommand& first = together[0];
     const int32_t rank = RankOf(first);
     switch (first.kind) {
       case CommandKind::kRecord:
@@ -72,7 +72,9 @@ class StreamedNetwork {
   }
 
  private:
-  int32_t RankOf(const Command& command) const { return program_.streams[command.stream].rank; }
+  int32_t RankOf(const StreamCommand& command) const {
+    return program_.streams[command.stream].rank;
+  }
 
   void Deliver(TaskId task) {
     const RankProgram& sender = program_.ranks[schedule_.tag(task).rank];
@@ -85,7 +87,7 @@ class StreamedNetwork {
 
   // The buffers of a collective's members, in order of the group. They are filled when the first
   // member asks for them.
-  std::vector<std::span<float>>& Buffers(const Command& command) {
+  std::vector<std::span<float>>& Buffers(const StreamCommand& command) {
     std::vector<std::span<float>>& buffers = shared_[{command.task, command.group}];
     if (!buffers.empty()) return buffers;
     for (const int32_t rank : program_.groups[command.group].ranks) {
@@ -96,7 +98,7 @@ class StreamedNetwork {
 
   // Does one member's part of an all-reduce: in the first phase, it adds up its share of all
   // buffers; in the second, it copies the shares of the others.
-  void Share(const Command& command) {
+  void Share(const StreamCommand& command) {
     const std::vector<std::span<float>>& buffers = Buffers(command);
     const std::vector<int32_t>& ranks = program_.groups[command.group].ranks;
     const size_t own = std::find(ranks.begin(), ranks.end(), RankOf(command)) - ranks.begin();
@@ -116,7 +118,7 @@ class StreamedNetwork {
     }
   }
 
-  void Reduce(const std::vector<Command>& together) {
+  void Reduce(const std::vector<StreamCommand>& together) {
     const std::vector<std::span<float>>& buffers = Buffers(together[0]);
     for (size_t i = 0; i < buffers[0].size(); ++i) {
       float sum = 0;
@@ -208,7 +210,7 @@ TEST(StreamGroupsTest, CollectivesAmongOpsMeetInAnyOrderThatStreamsAllow) {
         EXPECT_EQ(streams.Execute(Random(2), [](const auto&) {}), "");
         EXPECT_EQ(OutOfOrder(program, streams.recorded()), 0);
       }
-      for (const Command& command : program.commands) {
+      for (const StreamCommand& command : program.commands) {
         shares += command.kind == CommandKind::kShare ? 1 : 0;
       }
     }
