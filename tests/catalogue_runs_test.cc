@@ -49,7 +49,7 @@ TEST(CatalogueRunsTest, EveryPresetRunsOnACluster) {
   EXPECT_GE(count, 110);
 }
 
-// Of boards of older generations, bf16 has no rate.
+// Returns bf16, or fp16 for older GPU types, which have no rate of bf16.
 std::string PrecisionOf(const Device& device) {
   for (const DType dtype : {DType::kBf16, DType::kFp16}) {
     if (device.Peak(dtype).flop_per_s() > 0) return Name(dtype);

@@ -44,7 +44,7 @@ constexpr std::array kOwnFlags = {"change", "pairs", "best", "json", "quiet"};
 struct WhatIfFlags {
   std::vector<std::string> changes;
   bool pairs = false, best = false, json = false, quiet = false;
-  // With --best those of search, else those of simulate.
+  // The flags of a plan are those of search with --best, and otherwise those of simulate.
   PlanFlags plan;
   SlowFlag slow;
   NetworkFlags network;

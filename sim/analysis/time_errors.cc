@@ -80,7 +80,7 @@ double RatioSpread(const StepTimeErrors& a, const StepTimeErrors& b) {
     variance += difference * difference;
     if (other != others.end()) other->second = 0;
   }
-  // In the order of the list, so that the sum does not depend on the order of the map.
+  // Adding in the order of the list keeps the sum independent of the order of the map.
   for (const auto& [op, sigma] : b.by_op) {
     double& left = others[op];
     variance += left * left;

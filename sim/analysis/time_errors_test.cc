@@ -65,8 +65,8 @@ TEST(TimeErrorsTest, EqualStepsAreEquallyWrong) {
   EXPECT_EQ(RatioSpread(errors, errors), 0);
 }
 
-// Of GEMMs a framework makes 3 % more or less, of norms 25 %. They take 3/4 and 1/4 of one step,
-// and all of the other: the GEMMs' share differs by 1/4, and so does that of norms.
+// A framework runs GEMMs up to 3 % faster or slower than predicted, and norms up to 25 %. GEMMs
+// take 3/4 of the first step and all of the second, so both kinds' shares differ by 1/4.
 TEST(TimeErrorsTest, KindsErrByTheDifferenceOfTheirShares) {
   const StepTimeErrors both = OneRank({{kSmall, 3_ms}, {kNorm, 1_ms}}).Errors();
   const StepTimeErrors gemms = OneRank({{kSmall, 5_ms}}).Errors();

@@ -14,8 +14,8 @@ Operator Attention(int64_t keys, WindowKind kind = WindowKind::kSliding) {
   return op;
 }
 
-// Of 8 queries with a window of 4, half the square of all is 32 and half that of those outside of
-// the window, (8 - 4)²/2, is 8: 24 pairs, 3 for each.
+// 8 queries see 8²/2 = 32 pairs in all. A window of 4 leaves out (8 - 4)²/2 = 8 of these, so that
+// 24 pairs are left, which are 3 for each query.
 TEST(AttentionWindowTest, ASlidingWindowLeavesOutTheTriangleBeforeIt) {
   EXPECT_EQ(MeanCausalKeys(Attention(4), 8), 3);
   EXPECT_EQ(MeanCausalKeys(Attention(1), 8), 1 - 1.0 / 16);

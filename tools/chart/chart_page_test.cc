@@ -67,7 +67,8 @@ TEST(ChartPageTest, NumbersHaveSevenDigits) {
   EXPECT_EQ(ChartsOf(ToHtml(chart))[0]["items"][0], json({0, 0.3333333, 142857100.0, "tip", 5}));
 }
 
-// From 1 to 10, y is x, a tenth more (which leaves the chart where x is 10 / 1.1), or a tenth less.
+// The lines are y = x, a tenth more and a tenth less, for x from 1 to 10. The line of a tenth more
+// leaves the chart where x is 10 / 1.1.
 TEST(ChartPageTest, TheDiagonalHasLinesBesideItThatEndWithTheChart) {
   PointsChart chart{
       .title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = {}, .points = {}};

@@ -31,8 +31,8 @@ Json IntegerSchema(int64_t low, uint64_t high) {
   return {{"type", "integer"}, {"minimum", low}, {"maximum", high}};
 }
 
-// The schema of a message that stands for any JSON value or object, as those of flags do; null if it
-// is another message.
+// The schema of a message that stands for any JSON value or object, as those of flags do; null if
+// it is another message.
 Json FreeSchema(const Descriptor& message) {
   if (message.full_name() == "google.protobuf.Value") return Json::object();
   if (message.full_name() == "google.protobuf.Struct") return {{"type", "object"}};
@@ -48,7 +48,7 @@ Json ValueSchema(const FieldDescriptor& field) {
       return IntegerSchema(Limits32::min(), Limits32::max());
     case FieldDescriptor::CPPTYPE_UINT32:
       return IntegerSchema(0, std::numeric_limits<uint32_t>::max());
-    // As in proto3's JSON, which writes them in quotes.
+    // The JSON of proto3 writes 64-bit integers in quotes; files may have them without.
     case FieldDescriptor::CPPTYPE_INT64:
       return {{"anyOf",
                {IntegerSchema(Limits64::min(), Limits64::max()),

@@ -12,8 +12,8 @@
 
 namespace stagecraft {
 
-// Of so many plans that a search finds for every one that is shown, those that the framework cannot
-// run are dropped.
+// How many plans a search keeps for each one that it shows. The plans that the framework cannot run
+// are dropped from these.
 inline constexpr int kFoundForEachShown = 20;
 
 // Takes out of the choices what the framework does not have; what they leave open becomes what it

@@ -156,7 +156,8 @@ class DeepspeedReader {
     TakeDataParallelism(file_, wishes_, training_);
   }
 
-  // Of train_batch_size = micro-batch x accumulation x replicas any one may be left out.
+  // DeepSpeed wants train_batch_size = micro-batch x accumulation x replicas, and derives any one
+  // of the first three that is left out.
   void ReadBatch() {
     constexpr const char* kAll = "train_batch_size";
     constexpr const char* kMicro = "train_micro_batch_size_per_gpu";

@@ -10,7 +10,7 @@
 
 namespace stagecraft {
 
-// As proto/training_framework.proto describes it.
+// What a training framework can run; proto/training_framework.proto describes the fields.
 struct TrainingFramework {
   std::string id, title;
   std::vector<PipelineSchedule> schedules;

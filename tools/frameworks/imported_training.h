@@ -37,7 +37,8 @@ struct ImportedTraining {
   // The network: a configuration that the options spell out, or what --model takes; at most one.
   std::optional<DecoderConfig> network;
   std::string model;
-  // With `degrees`; data parallelism only if the number of processes is known.
+  // The plan has `degrees`, and among them data parallelism only if the number of processes is
+  // known.
   PlanProto plan;
   std::optional<PartedLayers> parts;
   std::string stack;               // an id of data/stacks.textproto

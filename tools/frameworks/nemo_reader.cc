@@ -167,7 +167,8 @@ class NemoTranslation {
     return false;
   }
 
-  // Those whose values differ, too.
+  // Adds an option whose value, and not its name alone, differs from Megatron-LM's. Returns whether
+  // it is such an option.
   bool AddSpecial(const Option& option, const std::string& last) {
     if (last == "num_query_groups") {
       Emit(option, "group-query-attention", true);

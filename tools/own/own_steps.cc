@@ -46,7 +46,7 @@ struct KnownFlag {
   bool is_switch = false;
 };
 
-// By the name without dashes at its beginning.
+// Returns the flags of simulate by their names without the dashes at the beginning.
 std::map<std::string, KnownFlag> KnownFlags() {
   StepFlags step;
   std::ostringstream help;

@@ -16,7 +16,7 @@ namespace stagecraft {
 using FactorSet = unsigned;
 inline constexpr FactorSet kNoFactors = 0, kComputeFactor = 1, kNetworkFactor = 2, kHostFactor = 4;
 
-// At most one factor for every so many measured steps.
+// How many measured steps a site needs for each factor that is fitted.
 inline constexpr int kRowsPerFactor = 3;
 
 // Returns the time of a step, in seconds, at a site with these factors. `step` counts from 0.

@@ -12,7 +12,7 @@ namespace stagecraft {
 // Keys of an event, of its `args`, and of the file's head that are read.
 enum class KinetoKey {
   kNone,
-  // Of an event.
+  // These are keys of an event.
   kPhase,
   kCategory,
   kName,
@@ -21,7 +21,7 @@ enum class KinetoKey {
   kStart,
   kDuration,
   kArgs,
-  // Of its args.
+  // These are keys of the object `args` of an event.
   kExternal,
   kCorrelation,
   kDevice,
@@ -37,7 +37,7 @@ enum class KinetoKey {
   kGroup,
   kGroupSequence,
   kGroupRanks,
-  // Of args that this program writes.
+  // These are keys of `args` that only this program writes.
   kOwnTask,
   kOwnClass,
   kOwnPhase,

@@ -11,7 +11,7 @@ namespace stagecraft {
 
 struct MeasuredTimeline {
   TimelineRecord record;  // with `kernels` and `measurement`
-  // By task of the record: the recording and its kernel from which it was made.
+  // The recording, and its kernel, from which a task of the record was made; listed by task.
   struct Source {
     int recording = -1, kernel = -1;
   };

@@ -11,7 +11,7 @@
 namespace stagecraft {
 namespace {
 
-// In the order in which they are reported.
+// The groups of ranks that communicate inside passes, in the order in which they are reported.
 enum class InnerGroup { kTensor, kContext, kExpert };
 
 InnerGroup GroupOf(uint8_t flags) {

@@ -56,7 +56,7 @@ class Picture {
       : schedule_(schedule),
         timeline_(timeline),
         is_in_seconds_(timeline.makespan().seconds() >= kSecondsFrom) {
-    // By stage: the rank that stands for it, with the least replica.
+    // The rank that stands for a stage is that of its first replica.
     std::map<int, int> rank_of_stage;
     const auto ranks = schedule.ranks();
     for (int rank = 0; rank < static_cast<int>(ranks.size()); ++rank) {

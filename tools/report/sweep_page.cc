@@ -28,7 +28,7 @@ std::string Words(const SweepPoint& point) {
   return words;
 }
 
-// Those that have all results.
+// Returns the points that fit and have all results.
 Points Fitting(const std::vector<SweepPoint>& points) {
   Points fitting;
   for (const SweepPoint& point : points) {

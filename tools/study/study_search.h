@@ -19,7 +19,7 @@ struct BestPlan {
   // members below known.
   std::string refusal;
   std::shared_ptr<const SearchJob> job;
-  // Without plans if none fits; the result then names the obstacle.
+  // It has no plans if none fits; its result then names the obstacle.
   PlanRun run = {};
   std::shared_ptr<const StudyModel> model = {};  // with which plans were evaluated
 };

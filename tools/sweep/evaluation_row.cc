@@ -70,7 +70,7 @@ std::string MisfitText(const std::vector<StageMemory>& memory) {
                      host.stage, host.host.gib(), host.host_capacity.gib());
 }
 
-// With no more digits than nanoseconds have.
+// Dividing whole nanoseconds leaves no more digits than these have.
 double Milliseconds(Duration time) { return static_cast<double>(time.ns()) / 1e6; }
 
 void FillTimes(const Evaluation& e, bool knows_flops, RunRow& row) {

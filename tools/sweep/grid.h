@@ -28,7 +28,7 @@ struct GridAxis {
 enum class GridVerb { kSimulate, kSearch };
 const char* Name(GridVerb verb);  // "simulate", "search"
 
-// At most this many points, so that none is lost in an integer or a file.
+// A grid has at most so many points, which integers can number and a file can hold.
 inline constexpr int64_t kMostPoints = 100'000'000;
 
 class Grid {

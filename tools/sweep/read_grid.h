@@ -1,4 +1,4 @@
-// From a grid file to its points.
+// Reads a grid file and makes its points.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace {
 
 // "stgc": marks files of this program for SQLite and `file`.
 constexpr int64_t kApplicationId = 0x73746763;
-// Of the tables below; to be raised with every change of them.
+// The version of the tables below, which every change of them raises.
 constexpr int64_t kSchema = 1;
 
 constexpr const char* kGridsTable =

@@ -13,7 +13,7 @@
 
 namespace stagecraft {
 
-// By what points are ranked.
+// A number by which points can be ranked.
 struct RankedBy {
   const char* name;  // of --by: "tokens-per-s"
   RunNumber number;

@@ -36,7 +36,7 @@ class Sweep {
 
   // The database of this shard.
   const std::string& path() const { return path_; }
-  // Of several ranks only the first reports.
+  // If several ranks sweep together, only the first one reports.
   bool is_first_rank() const { return share_.rank == 0; }
   bool takes_all_points() const { return share_.shards == 1; }
 

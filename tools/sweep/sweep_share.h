@@ -11,7 +11,7 @@ namespace stagecraft {
 
 // Returns the value of an environment variable, if it is set.
 using Environment = std::function<std::optional<std::string>(const char*)>;
-// Of this process.
+// Returns a variable of the environment of this process; no value if it is not set.
 std::optional<std::string> ProcessEnvironment(const char* name);
 
 // A shard is swept into a database of its own; the ranks of an MPI job sweep one together.

@@ -74,7 +74,7 @@ class SweepTest : public testing::Test {
     EXPECT_EQ(listed.code, kExitOk) << listed.err;
     return listed.code == kExitOk ? Read("table.csv") : "";
   }
-  // Those of one undisturbed sweep of the grid.
+  // Returns the table that one undisturbed sweep of the grid writes.
   std::string WholeTable() const {
     const SweepOutcome swept = Run("sweep $grid.yaml -o $whole.db --threads 1 --quiet");
     EXPECT_EQ(swept.code, kExitOk) << swept.err;

@@ -44,7 +44,7 @@ std::string NameOf(const WhatIfTable& table, const WhatIfRow& row) {
   return fmt::format("{}", fmt::join(TextsOf(table, row), " and "));
 }
 
-// By how many percent `value` exceeds `base`; no value if either is unknown.
+// Returns by how many percent `value` exceeds `base`; no value if `base` is not above 0.
 std::optional<double> PercentOver(double value, double base) {
   return base > 0 ? std::optional(100 * (value / base - 1)) : std::nullopt;
 }
@@ -145,7 +145,8 @@ Json RowToJson(const WhatIfTable& table, const WhatIfRow& row, const std::string
     const SimulatedStep& step = row.answer.step->step;
     json["model"] = job.workload.name;
     json["cluster"] = DescribeCluster(job.cluster);
-    json.update(EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster, job.margin));
+    json.update(
+        EvaluationToJson(step.evaluation, step.plan, job.workload, job.cluster, job.margin));
     json["cost"] = CostToJson(job.cost, job.cluster, step.evaluation);
     json["plan"] = PlanToJson(step.plan, job.workload);
     json["warnings"] = job.warnings;

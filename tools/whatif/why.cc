@@ -19,7 +19,8 @@ namespace {
 
 // Shorter waits, as a share of the step, are not worth a word.
 constexpr double kLeastWaitShare = 0.001;
-// By how much the step time of a pair must differ from that of independent changes to be told.
+// A pair's step time is told apart from that of two independent changes if it differs by at least
+// this share.
 constexpr double kLeastInteraction = 0.001;
 
 const Evaluation& EvaluationOf(const WhatIfRow& row) { return row.answer.step->step.evaluation; }
