@@ -34,12 +34,53 @@ std::vector<DiffusionActor> MakeActors(const BalanceProblem& problem, const Divi
   return actors;
 }
 
+// Runs a phase in which layers cross boundaries, without the messages that change nothing: those
+// over a boundary that let no layer cross and beside which no layer has come or gone since. Returns
+// how many rounds the phase has: two after the last crossing an actor begins to be calm, and it is
+// so for as many rounds as there are stages.
+int64_t RunCrossings(std::vector<DiffusionActor>& actors) {
+  const int boundaries = static_cast<int>(actors.size()) - 1;
+  std::vector<char> is_due(boundaries, 1);
+  std::array<std::vector<int>, 2> due;  // the even and the odd boundaries, which take turns
+  for (int boundary = 0; boundary < boundaries; ++boundary) due[boundary % 2].push_back(boundary);
+  const auto add = [&](int boundary) {
+    if (boundary < 0 || boundary >= boundaries || is_due[boundary]) return;
+    is_due[boundary] = 1;
+    due[boundary % 2].push_back(boundary);
+  };
+  ActorMessage to_left, to_right;
+  std::vector<int> now;
+  int64_t last = -1;  // the round of the last crossing
+  for (int64_t round = 0; !due[0].empty() || !due[1].empty(); ++round) {
+    now.clear();
+    now.swap(due[round % 2]);
+    for (const int boundary : now) is_due[boundary] = 0;
+    for (const int boundary : now) {
+      DiffusionActor &left = actors[boundary], &right = actors[boundary + 1];
+      left.TellRight(to_right);
+      right.TellLeft(to_left);
+      const bool crosses = left.DealWith(true, to_left);
+      CHECK(right.DealWith(false, to_right) == crosses);
+      if (!crosses) continue;
+      last = round;
+      for (int beside = boundary - 1; beside <= boundary + 1; ++beside) add(beside);
+    }
+  }
+  for (DiffusionActor& actor : actors) actor.EndPhase();
+  return last + 2 + static_cast<int64_t>(actors.size());
+}
+
 // Delivers all messages of a round before the next round. Returns the number of rounds.
 int64_t RunInOrder(std::vector<DiffusionActor>& actors) {
   const size_t count = actors.size();
   std::vector<ActorMessage> to_left(count), to_right(count);
   int64_t rounds = 0;
-  for (; actors[0].phase() != ActorPhase::kDone; ++rounds) {
+  while (actors[0].phase() != ActorPhase::kDone) {
+    if (actors[0].phase() == ActorPhase::kPlace || actors[0].phase() == ActorPhase::kExchange) {
+      rounds += RunCrossings(actors);
+      continue;
+    }
+    ++rounds;
     for (size_t stage = 0; stage < count; ++stage) {
       if (stage > 0) actors[stage].TellLeft(to_left[stage]);
       if (stage + 1 < count) actors[stage].TellRight(to_right[stage]);

@@ -43,18 +43,23 @@ void DiffusionActor::StartPlacing(int stage, int stages, double flow_from_left,
   Enter(ActorPhase::kPlace);
 }
 
-// Sums what the layers have from scratch, so that it depends on nothing but the layers.
 void DiffusionActor::AddUp() {
   load_ = 0;
   bytes_ = 0;
-  next_left_ = next_right_ = 0;
   for (const ActorLayer& layer : layers_) {
     load_ += layer.load;
     bytes_ += layer.bytes;
-    if (layer.load == 0) continue;
-    if (next_left_ == 0) next_left_ = layer.load;
-    next_right_ = layer.load;
   }
+  FindNextLoads();
+}
+
+// Finds the loads that are nearest to either end, among layers that may have none.
+void DiffusionActor::FindNextLoads() {
+  const auto has_load = [](const ActorLayer& layer) { return layer.load != 0; };
+  const auto left = std::find_if(layers_.begin(), layers_.end(), has_load);
+  const auto right = std::find_if(layers_.rbegin(), layers_.rend(), has_load);
+  next_left_ = left != layers_.end() ? left->load : 0;
+  next_right_ = right != layers_.rend() ? right->load : 0;
 }
 
 void DiffusionActor::Tell(const PathSums& known, ActorMessage& message) const {
@@ -166,40 +171,50 @@ int DiffusionActor::Crossing(const Side& left, const Side& right, double flow) c
   return rightward >= leftward ? 1 : -1;
 }
 
+// Adding and taking off rounds a load by far less than kLeastGain, however many layers come and go.
 void DiffusionActor::Give(bool to_right) {
+  const ActorLayer& layer = to_right ? layers_.back() : layers_.front();
+  load_ -= layer.load;
+  bytes_ -= layer.bytes;
   to_right ? layers_.pop_back() : layers_.pop_front();
-  AddUp();
+  FindNextLoads();
 }
 
 void DiffusionActor::Take(const ActorLayer& layer, bool from_right) {
+  load_ += layer.load;
+  bytes_ += layer.bytes;
   from_right ? layers_.push_back(layer) : layers_.push_front(layer);
-  AddUp();
+  FindNextLoads();
+}
+
+bool DiffusionActor::DealWith(bool is_right, const ActorMessage& neighbour) {
+  const ActorLayer edge = is_right ? layers_.back() : layers_.front();
+  const Side own{load_,      speed_,  is_right ? next_right_ : next_left_, limit_bytes_ - bytes_,
+                 edge.bytes, layers()};
+  const Side their{neighbour.sums.load, neighbour.sums.speed, neighbour.next_load,
+                   neighbour.room,      neighbour.edge.bytes, neighbour.layers};
+  double& flow = is_right ? flow_to_right_ : flow_from_left_;
+  const int crossing = is_right ? Crossing(own, their, flow) : Crossing(their, own, flow);
+  if (crossing == 0) return false;
+  const bool gives = (crossing > 0) == is_right;
+  flow -= crossing * (gives ? edge.load : neighbour.edge.load);
+  gives ? Give(is_right) : Take(neighbour.edge, is_right);
+  return true;
 }
 
 void DiffusionActor::MoveLayer(const ActorMessage* left, const ActorMessage* right) {
   // Boundary s lies behind stage s.
   const bool is_right = (stage_ + round_) % 2 == 0;
   const ActorMessage* const other = is_right ? right : left;
-  int crossing = 0;
-  if (other != nullptr) {
-    const ActorLayer edge = is_right ? layers_.back() : layers_.front();
-    const Side own{load_,      speed_,  is_right ? next_right_ : next_left_, limit_bytes_ - bytes_,
-                   edge.bytes, layers()};
-    const Side their{other->sums.load, other->sums.speed, other->next_load,
-                     other->room,      other->edge.bytes, other->layers};
-    double& flow = is_right ? flow_to_right_ : flow_from_left_;
-    crossing = is_right ? Crossing(own, their, flow) : Crossing(their, own, flow);
-    if (crossing != 0) {
-      const bool gives = (crossing > 0) == is_right;
-      flow -= crossing * (gives ? edge.load : other->edge.load);
-      gives ? Give(is_right) : Take(other->edge, is_right);
-    }
-  }
+  const bool crosses = other != nullptr && DealWith(is_right, *other);
   // Both kinds of boundaries must have had their turn without any crossing.
-  StayCalm(crossing == 0 && was_still_, left, right);
-  was_still_ = crossing == 0;
+  StayCalm(!crosses && was_still_, left, right);
+  was_still_ = !crosses;
   ++round_;
-  if (calm_ < all_.stages) return;
+  if (calm_ >= all_.stages) EndPhase();
+}
+
+void DiffusionActor::EndPhase() {
   Enter(phase_ == ActorPhase::kPlace ? ActorPhase::kExchange : ActorPhase::kDone);
 }
 

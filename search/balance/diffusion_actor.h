@@ -81,6 +81,13 @@ class DiffusionActor {
   // Ends the round with the neighbours' messages; null where there is no neighbour.
   void EndRound(const ActorMessage* left, const ActorMessage* right);
 
+  // What an actor does in a round of kPlace or kExchange: it deals with the neighbour whose turn it
+  // is. Returns whether a layer crosses; the neighbour finds the same from this actor's message.
+  bool DealWith(bool is_right, const ActorMessage& neighbour);
+  // Goes on to the phase after kPlace or kExchange, as in the round in which it has been calm for
+  // long enough.
+  void EndPhase();
+
   // Returns the flow between two stages, in a round, up to which both are calm.
   static double MostCalmFlow(const PathSums& all);
   // A stage that is not calm becomes so only if flows are below the limit by this share. It is
@@ -112,6 +119,7 @@ class DiffusionActor {
   void StayCalm(bool is_calm, const ActorMessage* left, const ActorMessage* right);
   void Enter(ActorPhase phase);
   void AddUp();
+  void FindNextLoads();
 
   const bool has_left_;
   const bool has_right_;
