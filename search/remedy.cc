@@ -73,9 +73,13 @@ void AddStates(const PlanDegrees& now, std::vector<Change>& changes) {
                      }});
 }
 
-// A cluster of explicit links cannot grow, and which nodes of a mixed one to add would be a guess.
+// A cluster of explicit links cannot grow; which nodes of a mixed one to add, and which of their
+// devices would share a memory, would be a guess.
 void AddNodes(const Cluster& cluster, std::vector<Change>& changes) {
-  if (cluster.has_explicit_links() || cluster.groups().size() != 1) return;
+  if (cluster.has_explicit_links() || cluster.groups().size() != 1 ||
+      !cluster.shared_memories().empty()) {
+    return;
+  }
   for (const int times : kTimes) {
     const int nodes = times * cluster.node_count();
     changes.push_back({Kind::kNodes,
