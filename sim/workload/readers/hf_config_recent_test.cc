@@ -239,5 +239,23 @@ TEST(HfConfigRecentTest, RefusesBadValuesAndNamesTheirKey) {
   }
 }
 
+// A list that has an entry for each layer is not blamed if the number of layers is missing, nor are
+// heads if the width is.
+TEST(HfConfigRecentTest, MissingSizesAreNamedRatherThanWhatDependsOnThem) {
+  const Json no_layers = {{"num_hidden_layers", nullptr}};
+  const std::vector<Bad> cases = {
+      {With(Decoder("gemma2"), {{"layer_types", {"full_attention", "full_attention"}}}), no_layers,
+       "missing keys: num_hidden_layers"},
+      {With(Llama4(), {{"no_rope_layers", {0, 0}}}), no_layers, "missing keys: num_hidden_layers"},
+      {NemotronH(), no_layers, "missing keys: num_hidden_layers"},
+      {Mamba2(), {{"hidden_size", nullptr}}, "missing keys: hidden_size"},
+      {Mamba2(), {{"num_heads", nullptr}}, "missing keys: "},
+  };
+  for (const Bad& bad : cases) {
+    const std::string error = ErrorOf(With(bad.json, bad.change));
+    EXPECT_EQ(error.find(std::string("config.json: ") + bad.start), 0u) << error;
+  }
+}
+
 }  // namespace
 }  // namespace stagecraft
