@@ -100,7 +100,7 @@ TEST(HfConfigRecentTest, Llama4HasChunksAndEverySecondLayerOfExperts) {
   const DecoderConfig config = Read(Llama4());
   EXPECT_EQ(config.mixers, (std::vector<Mixer>{kWindow, kWindow, kWindow, kAll}));
   EXPECT_EQ(config.window,
-            (WindowConfig{.keys = 16, .is_chunked = true, .rotates_all_only = true}));
+            (WindowConfig{.keys = 16, .is_chunked = true, .rotates_windows_only = true}));
   EXPECT_EQ(config.moe.dense_layers, (std::vector<int64_t>{0, 2}));
   EXPECT_EQ(config.moe.ffn, 128);
   EXPECT_EQ(config.moe.shared_ffn, 128);
