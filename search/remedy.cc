@@ -242,7 +242,9 @@ std::vector<Remedy> FindRemedies(const SearchProblem& problem) {
                                 .model = problem.model,
                                 .given = draft.degrees,
                                 .choices = draft.choices,
-                                .framework = problem.framework};
+                                .objective = problem.objective,
+                                .framework = problem.framework,
+                                .prices = problem.prices};
     if (!FindErrors(changed).empty()) return std::nullopt;
     const std::unique_ptr<PlanSpace> space = MakePlanSpace(changed);
     const SearchResult result =

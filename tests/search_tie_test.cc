@@ -190,6 +190,22 @@ TEST_F(RemedyTest, ASearchIsToldWhichRestrictionToGiveUp) {
   EXPECT_EQ(remedies[0].flags, std::vector<std::string>({"no --zero"}));
 }
 
+// The peak is that of the plan which the same search would find then.
+TEST_F(RemedyTest, ASearchForTheLeastMemoryIsToldTheLeastPeak) {
+  SearchProblem problem = Ask();
+  problem.objective = Objective::kMemory;
+  problem.choices.zeros = {0};
+  problem.choices.tensor = {1};
+  problem.choices.pipeline = {1};
+  const std::vector<Remedy> remedies = FindRemedies(problem);
+  ASSERT_FALSE(remedies.empty());
+  ASSERT_EQ(remedies[0].flags, std::vector<std::string>({"no --zero"}));
+  problem.choices.zeros.clear();
+  const std::vector<RankedPlan> plans = Best(problem, 1);
+  ASSERT_FALSE(plans.empty());
+  EXPECT_EQ(remedies[0].peak, plans[0].evaluation.memory[0].Peak());
+}
+
 TEST_F(RemedyTest, ASearchThatMayChooseEverythingNeedsMoreNodes) {
   workload_ = LoadWorkload("llama3-70b", AttentionBackend::kFlash);
   cluster_ = ParseCluster("h100-sxm:1x8");
