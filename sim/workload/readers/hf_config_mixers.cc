@@ -16,8 +16,8 @@ using Json = nlohmann::json;
 // The number of blocks, or fewer if it is a typing error, which is found later.
 int64_t BlockCount(const DecoderConfig& config) { return std::min(config.layers, kMostLayers); }
 
-// Whether a list has an entry for each layer. A file that does not say how many layers there are is
-// refused for that, not for its lists.
+// Returns whether a list has an entry for each layer. A file that does not say how many layers
+// there are is refused for that, not for its lists.
 bool HasOnePerLayer(size_t entries, const DecoderConfig& config) {
   return config.layers == 0 || entries == static_cast<size_t>(config.layers);
 }
