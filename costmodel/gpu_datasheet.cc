@@ -21,10 +21,14 @@ constexpr double kMega = 1e6;
 constexpr double kGibi = 1 << 30;
 constexpr double kMebi = 1 << 20;
 
+// Returns what stands before a key: "gpu.yaml: ", or "c.yaml: node_types[0].datasheet.".
+std::string PrefixOf(const std::string& place) {
+  return place + (place.find(": ") == std::string::npos ? ": " : ".");
+}
+
 class Reader {
  public:
-  explicit Reader(const std::string& place)
-      : prefix_(place + (place.find(": ") == std::string::npos ? ": " : ".")) {}
+  explicit Reader(const std::string& place) : prefix_(PrefixOf(place)) {}
 
   // Written so that NaN fails.
   double Get(const char* key, double value, double low, double high, const char* unit) const {
@@ -61,8 +65,7 @@ void RequireAll(const GpuDatasheetProto& proto, const std::string& place) {
     if (!is_given) missing.emplace_back(key);
   }
   if (missing.size() < 2) return;
-  throw InputError(fmt::format("{}{}{}: got none of these, want all of them", place,
-                               place.find(": ") == std::string::npos ? ": " : ".",
+  throw InputError(fmt::format("{}{}: got none of these, want all of them", PrefixOf(place),
                                fmt::join(missing, ", ")));
 }
 

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "costmodel/listed.h"
+
 namespace stagecraft {
 namespace {
 
@@ -43,16 +45,6 @@ int MostDifferences(const std::string& name) {
   return std::max(1, static_cast<int>(name.size() - begin) / 2);
 }
 
-// "a", "b" or "c", each in quotes.
-std::string Listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += '"' + names[i] + '"';
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known) {
@@ -70,10 +62,10 @@ std::string NearestNames(const std::string& wanted, const std::vector<std::strin
   for (const auto& [distance, name] : ranked) {
     if (distance <= MostDifferences(folded) && near.size() < kMaxSuggestions) near.push_back(name);
   }
-  if (!near.empty()) return "did you mean " + Listed(near) + "?";
+  if (!near.empty()) return "did you mean " + Listed(near, " or ", "\"") + "?";
   if (ranked.size() > kFewNames) return "no known name is similar";
   for (const auto& [distance, name] : ranked) near.push_back(name);
-  return "want " + Listed(near);
+  return "want " + Listed(near, " or ", "\"");
 }
 
 }  // namespace stagecraft

@@ -73,9 +73,13 @@ void AddStates(const PlanDegrees& now, std::vector<Change>& changes) {
                      }});
 }
 
-// A cluster of explicit links cannot grow, and which nodes of a mixed one to add would be a guess.
+// A cluster of explicit links cannot grow; which nodes of a mixed one to add, and which of their
+// devices would share a memory, would be a guess.
 void AddNodes(const Cluster& cluster, std::vector<Change>& changes) {
-  if (cluster.has_explicit_links() || cluster.groups().size() != 1) return;
+  if (cluster.has_explicit_links() || cluster.groups().size() != 1 ||
+      !cluster.shared_memories().empty()) {
+    return;
+  }
   for (const int times : kTimes) {
     const int nodes = times * cluster.node_count();
     changes.push_back({Kind::kNodes,
@@ -238,7 +242,9 @@ std::vector<Remedy> FindRemedies(const SearchProblem& problem) {
                                 .model = problem.model,
                                 .given = draft.degrees,
                                 .choices = draft.choices,
-                                .framework = problem.framework};
+                                .objective = problem.objective,
+                                .framework = problem.framework,
+                                .prices = problem.prices};
     if (!FindErrors(changed).empty()) return std::nullopt;
     const std::unique_ptr<PlanSpace> space = MakePlanSpace(changed);
     const SearchResult result =

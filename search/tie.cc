@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "costmodel/cost_model.h"
 #include "sim/analysis/time_errors.h"

@@ -39,8 +39,8 @@ Ties FindTies(const SearchProblem& problem, const std::vector<RankedPlan>& plans
 // that share experts.
 int NodesCrossed(const Plan& plan, const Cluster& cluster);
 
-// Returns the names of what the plan uses beyond data parallelism: "pipeline", "interleaved", ...
-// The fewer, the simpler is the plan to run.
+// Returns the names of what the plan uses beyond data parallelism, for people: "tp", "pp",
+// "interleaved", "ZeRO-2", ... The fewer there are, the simpler is the plan to run.
 std::vector<std::string> FeaturesOf(const Plan& plan);
 
 // Whether one of two equally fast plans is the better one to run: it crosses fewer nodes or else

@@ -163,6 +163,22 @@ TEST_F(RemedyTest, WhatDoesNotSufficeAloneMaySufficeWithAnotherChange) {
   EXPECT_TRUE(FindRemedies(Make(1, 1, 0), workload_, cluster_).empty());
 }
 
+// Parts of a GPU share one memory. How those of further nodes would is not known.
+TEST_F(RemedyTest, NodesWhoseDevicesShareAMemoryAreNotMultiplied) {
+  const Cluster whole = ParseCluster("h100-sxm:1x8");
+  const auto names_nodes = [](const Remedy& remedy) {
+    return std::any_of(remedy.flags.begin(), remedy.flags.end(), [](const std::string& flag) {
+      return flag.find("nodes instead of") != std::string::npos;
+    });
+  };
+  workload_ = LoadWorkload("llama3-70b", AttentionBackend::kFlash);
+  cluster_ = Cluster(whole.name(), whole.groups(), {}, "", whole.interconnect(),
+                     {{.devices = {0, 1}, .bandwidth = Bandwidth(1e12)}});
+  ASSERT_TRUE(Best(Ask(), 1).empty());
+  const std::vector<Remedy> remedies = FindRemedies(Ask());
+  EXPECT_TRUE(std::none_of(remedies.begin(), remedies.end(), names_nodes));
+}
+
 TEST_F(RemedyTest, ASearchIsToldWhichRestrictionToGiveUp) {
   SearchProblem problem = Ask();
   problem.choices.zeros = {0};
@@ -172,6 +188,22 @@ TEST_F(RemedyTest, ASearchIsToldWhichRestrictionToGiveUp) {
   const std::vector<Remedy> remedies = FindRemedies(problem);
   ASSERT_FALSE(remedies.empty());
   EXPECT_EQ(remedies[0].flags, std::vector<std::string>({"no --zero"}));
+}
+
+// The peak is that of the plan which the same search would find then.
+TEST_F(RemedyTest, ASearchForTheLeastMemoryIsToldTheLeastPeak) {
+  SearchProblem problem = Ask();
+  problem.objective = Objective::kMemory;
+  problem.choices.zeros = {0};
+  problem.choices.tensor = {1};
+  problem.choices.pipeline = {1};
+  const std::vector<Remedy> remedies = FindRemedies(problem);
+  ASSERT_FALSE(remedies.empty());
+  ASSERT_EQ(remedies[0].flags, std::vector<std::string>({"no --zero"}));
+  problem.choices.zeros.clear();
+  const std::vector<RankedPlan> plans = Best(problem, 1);
+  ASSERT_FALSE(plans.empty());
+  EXPECT_EQ(remedies[0].peak, plans[0].evaluation.memory[0].Peak());
 }
 
 TEST_F(RemedyTest, ASearchThatMayChooseEverythingNeedsMoreNodes) {

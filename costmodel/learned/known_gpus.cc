@@ -63,9 +63,11 @@ double Nearness(const Position& a, const Position& b) {
 
 // Whether kernels take the same times on both: how much memory a GPU has, or may use, does not
 // matter.
-bool ComputeAlike(Device a, const Device& b) {
-  a.memory = b.memory;
-  return a == b;
+bool ComputeAlike(const Device& a, const Device& b) {
+  if (a.id != b.id) return false;  // spares a copy for each GPU type that is known
+  Device same = a;
+  same.memory = b.memory;
+  return same == b;
 }
 
 }  // namespace

@@ -29,6 +29,17 @@ Basis BasisOf(const LogTime& time, bool is_derived) {
   return time.is_calibrated ? Basis::kCalibrated : Basis::kLearned;
 }
 
+SiteFactors SiteFromProto(const SiteFactorsProto& proto, const std::string& name) {
+  const auto factor = [&](const char* field, double value) {
+    if (value == 0) return 1.0;
+    if (value >= kLeastSiteFactor && value <= kMostSiteFactor) return value;
+    throw InputError(fmt::format("{}: site.{}: got {:g}, want from {:g} to {:g}", name, field,
+                                 value, kLeastSiteFactor, kMostSiteFactor));
+  };
+  return {factor("compute_speed", proto.compute_speed()),
+          factor("network_speed", proto.network_speed()), factor("host_time", proto.host_time())};
+}
+
 }  // namespace
 
 LearnedModel::LearnedModel()
@@ -173,21 +184,6 @@ std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,
   }
   return estimates;
 }
-
-namespace {
-
-SiteFactors SiteFromProto(const SiteFactorsProto& proto, const std::string& name) {
-  const auto factor = [&](const char* field, double value) {
-    if (value == 0) return 1.0;
-    if (value >= kLeastSiteFactor && value <= kMostSiteFactor) return value;
-    throw InputError(fmt::format("{}: site.{}: got {:g}, want from {:g} to {:g}", name, field,
-                                 value, kLeastSiteFactor, kMostSiteFactor));
-  };
-  return {factor("compute_speed", proto.compute_speed()),
-          factor("network_speed", proto.network_speed()), factor("host_time", proto.host_time())};
-}
-
-}  // namespace
 
 LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::string& name) {
   if (proto.schema() != kSchema) {

@@ -65,7 +65,8 @@ std::optional<Cluster> WholeNodes(const Cluster& cluster, const std::set<int>& b
   return whole.WithSlowParts(std::move(slow));
 }
 
-std::shared_ptr<const RunPlan> ToHistory(const Plan& plan) {
+// Returns what the history says of a plan.
+std::shared_ptr<const RunPlan> RunPlanOf(const Plan& plan) {
   const Stage& first = plan.stages[0];
   size_t replicas = first.replicas.size();
   for (const Stage& stage : plan.stages) replicas = std::min(replicas, stage.replicas.size());
@@ -80,7 +81,7 @@ std::shared_ptr<const RunPlan> ToHistory(const Plan& plan) {
 
 // Returns a step of a plan that leaves these devices idle.
 RunningStep StepOf(const Plan& plan, const Evaluation& evaluation, std::vector<int> idle) {
-  return {evaluation.step_time, evaluation.devices, std::move(idle), ToHistory(plan),
+  return {evaluation.step_time, evaluation.devices, std::move(idle), RunPlanOf(plan),
           evaluation.profile.bubble_fraction};
 }
 

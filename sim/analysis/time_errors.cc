@@ -13,10 +13,6 @@
 namespace stagecraft {
 namespace {
 
-struct OpHash {
-  size_t operator()(const Op& op) const { return HashOf(op); }
-};
-
 // Returns how often passes and updates of the rank run each op sequence, by its id.
 std::vector<int64_t> CountOpSequences(const Schedule& schedule, int32_t rank) {
   std::vector<int64_t> counts(static_cast<size_t>(schedule.op_sequence_count()));
@@ -71,7 +67,7 @@ StepTimeErrors FindTimeErrors(const Schedule& schedule, const BoundCosts& costs,
 }
 
 double RatioSpread(const StepTimeErrors& a, const StepTimeErrors& b) {
-  std::unordered_map<Op, double, OpHash> others;
+  std::unordered_map<Op, double> others;
   for (const auto& [op, sigma] : b.by_op) others[op] += sigma;
   double variance = 0;
   for (const auto& [op, sigma] : a.by_op) {

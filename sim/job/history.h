@@ -52,11 +52,12 @@ struct RunPhase {
 // Whether both are the same plan, or both are null.
 bool AreEqual(const RunPlan* one, const RunPlan* other);
 
-// The words by which a reason can be told. It begins with the first if the run stops because of a
-// failure that was noticed, is the second if it stops to let devices join again, and ends with the
-// third if a checkpoint is written beside the steps.
+// Readers of a history recognise a reason by these words.
+// It begins so if the run stops because it has noticed a failure.
 inline constexpr std::string_view kAfterReason = "after: ";
+// It is this if the run stops to let devices join again.
 inline constexpr std::string_view kDevicesReturnReason = "devices return";
+// It ends so if a checkpoint is written beside the steps.
 inline constexpr std::string_view kWritesCheckpointReason = "writes a checkpoint";
 
 // What a run came to. Devices are paid for all the time, whether they work or not, so GPU-hours are

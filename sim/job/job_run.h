@@ -50,7 +50,6 @@ struct RunningStep {
   // What the history is told of the step: its plan, and the idle share of the pipeline.
   std::shared_ptr<const RunPlan> plan = nullptr;
   double idle_share = 0;
-  friend bool operator==(const RunningStep&, const RunningStep&) = default;
 };
 struct Replanned {
   RunningStep step;

@@ -8,6 +8,7 @@
 
 #include "costmodel/attention_version.h"
 #include "costmodel/divide.h"
+#include "costmodel/listed.h"
 
 namespace stagecraft {
 
@@ -22,12 +23,7 @@ std::string FormatsOf(const Device& device) {
        {DType::kBf16, DType::kFp16, DType::kTf32, DType::kFp32, DType::kFp8, DType::kNvfp4}) {
     if (device.Peak(dtype).flop_per_s() > 0) names.push_back(Name(dtype));
   }
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
-  }
-  return text;
+  return Listed(names, " or ");
 }
 
 }  // namespace

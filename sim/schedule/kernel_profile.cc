@@ -31,6 +31,14 @@ constexpr std::array<ClassName, kKernelClassCount> kNames = {{
     {KernelClass::kEmpty, "empty"},
 }};
 
+constexpr bool NamesFollowTheEnum() {
+  for (int i = 0; i < kKernelClassCount; ++i) {
+    if (static_cast<int>(kNames[i].kind) != i) return false;
+  }
+  return true;
+}
+static_assert(NamesFollowTheEnum());
+
 }  // namespace
 
 const char* Name(KernelClass kind) { return kNames[static_cast<int>(kind)].name; }

@@ -17,6 +17,13 @@
 namespace stagecraft {
 namespace {
 
+// KernelClass is numbered as its proto is: from 0, in the same order.
+static_assert(static_cast<int>(KernelClass::kSparse) == TimelineProto::Kernels::SPARSE);
+static_assert(static_cast<int>(KernelClass::kOptimizer) == TimelineProto::Kernels::OPTIMIZER);
+static_assert(static_cast<int>(KernelClass::kSendRecv) == TimelineProto::Kernels::SEND_RECV);
+static_assert(static_cast<int>(KernelClass::kEmpty) == TimelineProto::Kernels::EMPTY);
+static_assert(kKernelClassCount == TimelineProto::Kernels::Class_ARRAYSIZE);
+
 // Half of the range of a Duration, so that differences of sums fit as well.
 constexpr double kMostDeviceNs = 4.6e18;
 // The limit for any sensor: 100 GHz.

@@ -37,18 +37,22 @@ struct CostQuestion {
 struct TrainingCost {
   double steps = 0;
   double seconds = 0;
-  double gpu_hours = 0;                   // of the devices that the plan uses
-  std::optional<double> energy_kwh = {};  // no value: no board power is known of a GPU type in use
-  std::optional<double> gpu_usd = {};     // for GPU-hours; no value: no prices are known
+  double gpu_hours = 0;  // of the devices that the plan uses
+  // No value: the board power of a GPU type in use is not known.
+  std::optional<double> energy_kwh = {};
+  std::optional<double> gpu_usd = {};  // for GPU-hours; no value: no prices are known
   std::optional<double> energy_usd =
-      {};  // for electricity; no value: it has no price, or is not known
+      {};  // for energy_kwh; no value: that or its price is not known
   // The ends of the 80 % prediction interval, as multiples of the numbers above. Errors of the
   // predicted step time are those of the model, which all steps of a run share: they do not average
   // out.
   double low = 1;
   double high = 1;
 
-  double days() const { return seconds / 86400; }
+  double days() const {
+    constexpr double kSecondsPerDay = 86400;
+    return seconds / kSecondsPerDay;
+  }
 };
 
 // Returns what `steps` >= 0 training steps take, which need not be a whole number. The devices of

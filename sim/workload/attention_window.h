@@ -24,7 +24,7 @@ int64_t WindowOf(const Operator& op);
 // Whether queries of causal attention over `rows` tokens see fewer keys than all before them.
 bool HasWindow(const Operator& op, int64_t rows);
 
-// Returns how many keys a query of causal attention over `rows` > 0 tokens sees, on average over
+// Returns how many keys a query of causal attention over `rows` >= 0 tokens sees, on average over
 // all queries and counted as half the square of what they see together: rows / 2 without a window,
 // w - w²/(2·rows) with a sliding one of w < rows, and w/2 with chunks of w that divide the rows.
 double MeanCausalKeys(const Operator& op, double rows);

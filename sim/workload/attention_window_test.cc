@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/workload/layer_gradients.h"
 #include "sim/workload/workload.h"
 
 namespace stagecraft {
@@ -30,6 +31,20 @@ TEST(AttentionWindowTest, ChunksSeeThemselvesAlone) {
   EXPECT_EQ(MeanCausalKeys(Attention(4, WindowKind::kChunked), 10), (8 + 8 + 2) / 10.0);
   EXPECT_EQ(MeanCausalKeys(Attention(4, WindowKind::kChunked), 4), 2);
   EXPECT_EQ(MeanCausalKeys(Attention(4, WindowKind::kChunked), 3), 1.5);
+}
+
+// An operator may say how many rows of keys there are. 6 of them are 3 on average, and with a
+// window of 2 they are 2 - 2²/(2·6).
+TEST(AttentionWindowTest, FlopsAreThoseOfTheKeysThatAnOperatorSays) {
+  Operator all = Attention(0);
+  all.heads = all.kv_heads = all.head_size = 1;
+  all.keys = 6;
+  EXPECT_DOUBLE_EQ(ForwardFlopsPerToken(all, 8), 4 * 3.0);
+  Operator window = all;
+  SetWindow(2, WindowKind::kSliding, window);
+  EXPECT_DOUBLE_EQ(ForwardFlopsPerToken(window, 8), 4 * (2 - 4.0 / 12));
+  EXPECT_EQ(MeanCausalKeys(all, 0), 0);
+  EXPECT_EQ(MeanCausalKeys(window, 0), 0);
 }
 
 TEST(AttentionWindowTest, OnlyCausalAttentionHasAWindow) {

@@ -20,10 +20,10 @@ double ForwardFlopsPerRow(const Operator& op, int64_t sequence) {
     }
     case OperatorKind::kAttention: {
       const int64_t rows = op.positions > 0 ? op.positions : sequence;
-      const double own = op.row_share * static_cast<double>(rows);
-      const double all = op.keys > 0 ? static_cast<double>(op.keys) : own;
-      const double keys = !op.causal ? all : own > 0 ? MeanCausalKeys(op, own) : 0;
-      return 4.0 * op.heads * op.head_size * op.score_density * keys;
+      const double keys =
+          op.keys > 0 ? static_cast<double>(op.keys) : op.row_share * static_cast<double>(rows);
+      const double seen = op.causal ? MeanCausalKeys(op, keys) : keys;
+      return 4.0 * op.heads * op.head_size * op.score_density * seen;
     }
     default:
       return 0;

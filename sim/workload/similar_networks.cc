@@ -5,6 +5,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "costmodel/listed.h"
+
 namespace stagecraft {
 namespace {
 
@@ -54,15 +56,6 @@ bool IsSimilar(const std::string& wanted, const std::string& known) {
          (Digits(wanted) == Digits(known) && AreOneLetterApart(wanted, known));
 }
 
-std::string Listed(const std::vector<std::string>& names, const char* last) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (i > 0) text += i + 1 == names.size() ? last : ", ";
-    text += '"' + names[i] + '"';
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string SimilarNetworks(const std::string& wanted, const std::vector<std::string>& known) {
@@ -83,12 +76,12 @@ std::string SimilarNetworks(const std::string& wanted, const std::vector<std::st
   }
   if (!similar.empty()) {
     similar.resize(std::min(similar.size(), kMostSuggestions));
-    return "did you mean " + Listed(similar, " or ") + "?";
+    return "did you mean " + Listed(similar, " or ", "\"") + "?";
   }
   if (relatives.empty()) return kAll;
   const bool has_more = relatives.size() > kMostOfFamily;
   relatives.resize(std::min(relatives.size(), kMostOfFamily));
-  return "of " + family + " there are " + Listed(relatives, has_more ? ", " : " and ") +
+  return "of " + family + " there are " + Listed(relatives, has_more ? ", " : " and ", "\"") +
          (has_more ? ", …; " : "; ") + kAll;
 }
 

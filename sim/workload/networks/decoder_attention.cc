@@ -85,7 +85,7 @@ LatentQueries AddLatentQueries(const DecoderConfig& config, size_t input, LayerB
 // either if it is without weights (Llama-4).
 bool Rotates(const DecoderConfig& config, Mixer mixer) {
   return config.rotary_fraction > 0 &&
-         !(mixer == Mixer::kAttention && config.window.rotates_all_only);
+         !(mixer == Mixer::kAttention && config.window.rotates_windows_only);
 }
 
 // The sigmoid of a projection times the output of attention, in one kernel.

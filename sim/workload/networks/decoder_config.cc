@@ -118,8 +118,7 @@ void FindIndexerErrors(const DecoderConfig& config, std::vector<std::string>& er
   FindSizeErrors(sizes, errors);
   if (config.mla.query_rank == 0) {
     errors.push_back(
-        "query_rank: got 0, want queries that are projected down, as an indexer reads "
-        "them");
+        "query_rank: got 0, want queries that are projected down: an indexer reads them");
   }
 }
 
@@ -183,6 +182,20 @@ void FindBlockErrors(const DecoderConfig& config, std::vector<std::string>& erro
   }
 }
 
+const char* Name(NormPlace place) {
+  switch (place) {
+    case NormPlace::kBefore:
+      return "before";
+    case NormPlace::kAfter:
+      return "after";
+    case NormPlace::kBranchEnd:
+      return "at the end of each branch";
+    case NormPlace::kBothEnds:
+      break;
+  }
+  return "at both ends of each branch";
+}
+
 void FindShapeErrors(const DecoderConfig& config, std::vector<std::string>& errors) {
   if (config.heads % config.kv_heads != 0) {
     errors.push_back("kv_heads: got " + std::to_string(config.kv_heads) +
@@ -193,7 +206,8 @@ void FindShapeErrors(const DecoderConfig& config, std::vector<std::string>& erro
                      ", want 0 to 1");
   }
   if (config.parallel_residual && config.norm_place != NormPlace::kBefore) {
-    errors.push_back("norm_place: got after, want before if attention and MLP are parallel");
+    errors.push_back("norm_place: got " + std::string(Name(config.norm_place)) +
+                     ", want before if attention and MLP are parallel");
   }
   if (ApproximateParameters(config) > kMaxParameters) {
     errors.push_back(

@@ -152,7 +152,7 @@ DecoderConfig Llama4() {
   DecoderConfig config = Llama();
   config.qk_norm = true;
   config.qk_weights = QueryKeyWeights::kNone;
-  config.window.is_chunked = config.window.rotates_all_only = true;
+  config.window.is_chunked = config.window.rotates_windows_only = true;
   return config;
 }
 

@@ -243,6 +243,11 @@ TEST(DecoderMoeTest, ErrorsNameFieldAndValue) {
          c.parallel_residual = true;
          c.norm_place = NormPlace::kAfter;
        }},
+      {"w: norm_place: got at both ends of each branch, want before",
+       [](auto& c) {
+         c.parallel_residual = true;
+         c.norm_place = NormPlace::kBothEnds;
+       }},
       {"w: layers, hidden, heads", [](auto& c) { c.moe.experts = c.moe.ffn = 1'000'000'000; }},
   };
   for (const Bad& bad : cases) {

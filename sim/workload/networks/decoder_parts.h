@@ -47,8 +47,8 @@ struct MlaConfig {
 struct WindowConfig {
   int64_t keys = 0;
   bool is_chunked = false;  // Llama-4
-  bool rotates_all_only =
-      false;  // blocks without a window do not rotate queries and keys (Llama-4)
+  // Blocks without a window do not rotate queries and keys (Llama-4).
+  bool rotates_windows_only = false;
   friend bool operator==(const WindowConfig&, const WindowConfig&) = default;
 };
 

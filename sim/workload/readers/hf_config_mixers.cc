@@ -1,6 +1,9 @@
 // What mixes the tokens of each block: attention over all keys, windows, chunks, or recurrences.
 #include <algorithm>
+#include <array>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/workload/limits.h"
 #include "sim/workload/readers/hf_config_keys.h"
@@ -12,6 +15,12 @@ using Json = nlohmann::json;
 
 // The number of blocks, or fewer if it is a typing error, which is found later.
 int64_t BlockCount(const DecoderConfig& config) { return std::min(config.layers, kMostLayers); }
+
+// Returns whether a list has an entry for each layer. A file that does not say how many layers
+// there are is refused for that, not for its lists.
+bool HasOnePerLayer(size_t entries, const DecoderConfig& config) {
+  return config.layers == 0 || entries == static_cast<size_t>(config.layers);
+}
 
 struct LayerType {
   const char* name;
@@ -31,7 +40,7 @@ bool ReadLayerTypes(const ConfigReader& reader, DecoderConfig& config) {
   const std::string wanted = "a list of " + std::to_string(config.layers) +
                              " words, one for each layer, of full_attention, sliding_attention, "
                              "chunked_attention and linear_attention";
-  if (!types->is_array() || types->size() != static_cast<size_t>(config.layers)) {
+  if (!types->is_array() || !HasOnePerLayer(types->size(), config)) {
     reader.Fail("layer_types", *types, wanted);
   }
   for (const Json& type : *types) {
@@ -60,7 +69,7 @@ void ReadUnrotated(ConfigReader& reader, DecoderConfig& config) {
     reader.Size("no_rope_layer_interval", {"no_rope_layer_interval"}, false, interval);
     return AlternateEvery(interval, Mixer::kWindow, config);
   }
-  if (rotates.size() != static_cast<size_t>(config.layers)) {
+  if (!HasOnePerLayer(rotates.size(), config)) {
     reader.Fail("no_rope_layers", *reader.Find("no_rope_layers"),
                 "a number for each of the " + std::to_string(config.layers) + " layers, or none");
   }
@@ -143,7 +152,8 @@ void ReadSsm(ConfigReader& reader, bool is_hybrid, DecoderConfig& config) {
   reader.Switch("use_conv_bias", ssm.convolution_bias);
   int64_t expand = 0;
   reader.Size("expand", {"expand"}, false, expand);
-  if (!is_hybrid && expand > 0 && expand * config.hidden != ssm.Inner()) {
+  const bool has_sizes = config.hidden > 0 && ssm.Inner() > 0;  // no key of theirs is missing
+  if (!is_hybrid && has_sizes && expand > 0 && expand * config.hidden != ssm.Inner()) {
     reader.Fail("num_heads: got " + std::to_string(ssm.heads) + " of head_dim " +
                 std::to_string(ssm.head_size) + ", want heads that make " + std::to_string(expand) +
                 " x hidden_size = " + std::to_string(expand * config.hidden));
@@ -168,7 +178,7 @@ void ReadHybrid(ConfigReader& reader, DecoderConfig& config) {
                              " layers: M (Mamba-2), * (attention) or - (MLP)";
   const std::string letters = pattern->is_string() ? pattern->get<std::string>() : "";
   const bool is_known = letters.find_first_not_of("M*-") == std::string::npos;
-  if (letters.size() != static_cast<size_t>(config.layers) || !is_known) {
+  if (!pattern->is_string() || !HasOnePerLayer(letters.size(), config) || !is_known) {
     reader.Fail(kKey, *pattern, wanted);
   }
   for (const char letter : letters) {

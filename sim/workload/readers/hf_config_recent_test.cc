@@ -100,7 +100,7 @@ TEST(HfConfigRecentTest, Llama4HasChunksAndEverySecondLayerOfExperts) {
   const DecoderConfig config = Read(Llama4());
   EXPECT_EQ(config.mixers, (std::vector<Mixer>{kWindow, kWindow, kWindow, kAll}));
   EXPECT_EQ(config.window,
-            (WindowConfig{.keys = 16, .is_chunked = true, .rotates_all_only = true}));
+            (WindowConfig{.keys = 16, .is_chunked = true, .rotates_windows_only = true}));
   EXPECT_EQ(config.moe.dense_layers, (std::vector<int64_t>{0, 2}));
   EXPECT_EQ(config.moe.ffn, 128);
   EXPECT_EQ(config.moe.shared_ffn, 128);
@@ -232,6 +232,24 @@ TEST(HfConfigRecentTest, RefusesBadValuesAndNamesTheirKey) {
        {{"hybrid_override_pattern", nullptr}},
        "missing keys: hybrid_override_pattern"},
       {DeepSeek(), {{"index_n_heads", 4}}, "missing keys: index_head_dim; index_topk"},
+  };
+  for (const Bad& bad : cases) {
+    const std::string error = ErrorOf(With(bad.json, bad.change));
+    EXPECT_EQ(error.find(std::string("config.json: ") + bad.start), 0u) << error;
+  }
+}
+
+// A list that has an entry for each layer is not blamed if the number of layers is missing, nor are
+// heads if the width is.
+TEST(HfConfigRecentTest, MissingSizesAreNamedRatherThanWhatDependsOnThem) {
+  const Json no_layers = {{"num_hidden_layers", nullptr}};
+  const std::vector<Bad> cases = {
+      {With(Decoder("gemma2"), {{"layer_types", {"full_attention", "full_attention"}}}), no_layers,
+       "missing keys: num_hidden_layers"},
+      {With(Llama4(), {{"no_rope_layers", {0, 0}}}), no_layers, "missing keys: num_hidden_layers"},
+      {NemotronH(), no_layers, "missing keys: num_hidden_layers"},
+      {Mamba2(), {{"hidden_size", nullptr}}, "missing keys: hidden_size"},
+      {Mamba2(), {{"num_heads", nullptr}}, "missing keys: "},
   };
   for (const Bad& bad : cases) {
     const std::string error = ErrorOf(With(bad.json, bad.change));

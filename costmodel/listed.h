@@ -1,0 +1,15 @@
+// Listed: names in a sentence.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stagecraft {
+
+// Returns the names with ", " between them, but `last`, such as " or ", before the last one: "a, b
+// or c". Each stands between two `quote`s.
+std::string Listed(const std::vector<std::string>& names, std::string_view last,
+                   std::string_view quote = "");
+
+}  // namespace stagecraft
