@@ -31,6 +31,9 @@ enum class SeriesStyle {
   kMark,  // something that happens: a point with a line from the top to the bottom
 };
 
+// The colour, as in ChartSeries, of what a chart is not about: limits, idle time, other points.
+inline constexpr int kGreyColour = 7;
+
 struct ChartSeries {
   std::string name;
   SeriesStyle style = SeriesStyle::kBar;

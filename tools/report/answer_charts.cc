@@ -20,7 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kCapacityColour = 7;
 constexpr double kThousand = 1000, kHundredThousand = 1e5, kMostInDigits = 1e15;
 constexpr size_t kMostStageRows = 128;  // of the table of stages
 
@@ -226,7 +225,7 @@ std::string MemoryChart(const Json& answer) {
   for (const Part& part : kMemoryParts) {
     chart.series.push_back({part.name, SeriesStyle::kBar, part.colour});
   }
-  chart.series.push_back({"capacity", SeriesStyle::kLimit, kCapacityColour});
+  chart.series.push_back({"capacity", SeriesStyle::kLimit, kGreyColour});
   const int capacity = static_cast<int>(chart.series.size()) - 1;
   for (const Json& stage : answer.at("memory")) {
     const int row = static_cast<int>(chart.rows.size());

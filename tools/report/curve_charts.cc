@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kGrey = 7;
 constexpr double kMostDecades = 5;  // that the horizontal axis covers
 
 // The label of a score with this key.
@@ -82,7 +81,7 @@ std::string CurveChartOf(const Json& answer, const char* axis, const std::string
   for (ChartPoint& point : chart.points) point.x = std::max(point.x, begin);
   if (bound) {
     const int series = static_cast<int>(chart.series.size());
-    chart.series.push_back({bound->name, SeriesStyle::kDashed, kGrey});
+    chart.series.push_back({bound->name, SeriesStyle::kDashed, kGreyColour});
     for (const double x : {begin, most}) chart.points.push_back({series, x, bound->score});
   }
   return ToHtml(chart);
