@@ -87,8 +87,9 @@ struct PointsChart {
 void AddStack(BarsChart& chart, int row, const std::vector<double>& values);
 
 // Adds to a chart with equal axes, from `least` to `most`, the diagonal, on which y equals x, and
-// lines where y is larger and smaller by the share `band`, such as 0.1.
-void AddDiagonal(PointsChart& chart, double least, double most, double band);
+// lines where y is larger and smaller by the share kErrorBand.
+void AddDiagonal(PointsChart& chart, double least, double most);
+inline constexpr double kErrorBand = 0.1;
 
 // Return a <figure class="chart">. Text may be any UTF-8; other bytes are shown as U+FFFD. Same
 // input, same bytes. Bars and points whose numbers are not finite are left out. Precondition: all
