@@ -14,6 +14,7 @@
 #include "tools/chart/chart_page.h"
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
+#include "tools/report/commas.h"
 
 namespace stagecraft {
 namespace {
@@ -143,30 +144,17 @@ std::string StageTable(const Json& answer) {
   return html + "</details>\n";
 }
 
-// "12,345"
-std::string Separated(int64_t number) {
-  std::string text = fmt::format("{}", number);
-  const int first = number < 0 ? 1 : 0;
-  for (int at = static_cast<int>(text.size()) - 3; at > first; at -= 3) {
-    text.insert(static_cast<size_t>(at), ",");
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string NumberText(const Json& value) {
   if (value.is_null()) return "-";
-  if (value.is_number_integer()) return Separated(value.get<int64_t>());
+  if (value.is_number_integer()) return WithCommas(value.dump());
   const auto number = value.get<double>();
   if (std::abs(number) < kThousand || std::abs(number) > kMostInDigits) {
     return fmt::format("{:.5g}", number);
   }
-  const double whole = std::trunc(number);
-  const std::string text = Separated(static_cast<int64_t>(whole));
-  if (std::abs(number) >= kHundredThousand) return text;
-  const int tenths = static_cast<int>(std::abs(number - whole) * 10);
-  return fmt::format("{}.{}", text, tenths);
+  const int decimals = std::abs(number) < kHundredThousand ? 1 : 0;
+  return WithCommas(fmt::format("{:.{}f}", number, decimals));
 }
 
 std::string PercentText(const Json& share) {
