@@ -14,8 +14,8 @@
 namespace stagecraft {
 namespace {
 
-constexpr size_t kMostValues = 60;  // of a flag, that are drawn
-constexpr size_t kMostListed = 100;
+constexpr size_t kMostValues = 60;   // of a flag, that are drawn
+constexpr size_t kMostListed = 100;  // points of the table
 
 using Points = std::vector<const SweepPoint*>;
 
