@@ -1,5 +1,5 @@
-// Points of a grid into a database: how many a second, by threads. The file is written to the
-// folder for temporary files.
+// Measures how many points of a grid become rows of a database in a second, by the number of
+// threads. The file is written to the folder for temporary files.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 

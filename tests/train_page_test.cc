@@ -250,9 +250,11 @@ TEST_F(TrainPageTest, TipsSayWhatPhasesMarksAndBandsAre) {
     const phases = chart.getDatasetMeta(0).data;
     const middle = (phases[4].x + phases[5].x) / 2;
     const band = plan.getDatasetMeta(0).data[0];
+    const {y: stage, text: layers} = plan.data.datasets[0].data[0];
     return [tipAt(chart, mark.x + 1, mark.y), tipAt(chart, middle, phases[4].y + 30),
-            tipAt(plan, (band.x + band.base) / 2, band.y), tipAt(plan, 1, 1)];)");
-  ASSERT_EQ(seen.size(), 4u) << seen;
+            tipAt(plan, (band.x + band.base) / 2, band.y), tipAt(plan, 1, 1),
+            `stage ${stage}: ${layers} layer`];)");
+  ASSERT_EQ(seen.size(), 5u) << seen;
   const auto slow_from = report["history"]["phases"][1]["first_step"].get<int64_t>();
   EXPECT_EQ(seen[0], "1.667 min: steps from " + std::to_string(slow_from) +
                          " on run with 1 device slow\n1.667 min: node1/gpu2 slowed to 0.6 of its "
@@ -267,7 +269,7 @@ TEST_F(TrainPageTest, TipsSayWhatPhasesMarksAndBandsAre) {
       static_cast<long long>(phase["first_step"]), phase["step_time_ns"].get<double>() / 1e6,
       start / kHour * 60, (start + length) / kHour * 60);
   EXPECT_EQ(seen[1], words);
-  EXPECT_TRUE(seen[2].get<std::string>().starts_with("stage ")) << seen[2];
+  EXPECT_TRUE(seen[2].get<std::string>().starts_with(seen[4].get<std::string>())) << seen;
   EXPECT_EQ(seen[3], "");
 }
 

@@ -64,10 +64,7 @@ struct Saved {
 
 TimelineRecord ReadTimeline(const std::string& file) {
   TimelineProto proto;
-  if (!proto.ParseFromString(ReadFile(file))) {
-    throw InputError(file +
-                     ": got bytes that are no timeline, want what simulate --timeline wrote");
-  }
+  ReadProtoFile(file, &proto);
   return TimelineRecordFromProto(proto, file);
 }
 

@@ -123,6 +123,7 @@ TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
   WriteFileAtomically(File("part.json"), R"({"command": "simulate", "model": "gpt2"})");
   WriteFileAtomically(File("fit.json"), R"({"command": "fit", "tool_version": "0.1.0"})");
   WriteFileAtomically(File("bad.pb"), "no timeline");
+  WriteFileAtomically(File("empty.pb"), "");
   const std::vector<std::pair<Args, std::string>> cases = {
       {{File("list.json")}, "list.json: is not what simulate, explain or search print as JSON"},
       {{File("half.json")}, "half.json: is no JSON"},
@@ -131,6 +132,7 @@ TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
       {{File("step.pb")}, "FILE: got timelines alone"},
       {{File("step.json"), File("part.json")}, "want the JSON of one verb"},
       {{File("step.json"), File("bad.pb")}, "bad.pb"},
+      {{File("step.json"), File("empty.pb")}, "empty.pb"},
       {{File("none.json")}, "none.json"},
   };
   for (const auto& [files, sentence] : cases) {
@@ -159,6 +161,7 @@ TEST_F(CommandReportTest, OddValuesOfAnAnswerLeadToAPageOrASentence) {
       [](auto& json) { json["memory"][0]["weights"] = nullptr; },
       [](auto& json) { json["breakdown_ms"]["compute"] = "long"; },
       [](auto& json) { json["step_time_ms"] = -1; },
+      [](auto& json) { json.erase("step_time_ms"); },
       [](auto& json) { json["model"] = "</script><b>"; },
   };
   for (const auto& change : changes) {
@@ -171,6 +174,40 @@ TEST_F(CommandReportTest, OddValuesOfAnAnswerLeadToAPageOrASentence) {
     }
     EXPECT_EQ(FindBadMarkup(ReadFile(File("odd.html"))), "");
   }
+}
+
+// The points of a curve may have their keys in any order; one without a score is refused.
+TEST_F(CommandReportTest, CurvesOfSearchesHaveTheirScoreByItsName) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  ASSERT_EQ(RunSearch({"--model", "gpt2", "--cluster", "a100-sxm4-80gb:1x2", "--global-batch", "8",
+                       "--seq", "512", "--cost-model", "analytical", "--json", "--quiet"},
+                      in, out, err),
+            kExitOk);
+  auto answer = nlohmann::ordered_json::parse(out.str());
+  ASSERT_FALSE(answer["curves"].empty());
+  auto& points = answer["curves"].begin().value();
+  ASSERT_FALSE(points.empty());
+  const auto charts = [&] {
+    WriteFileAtomically(File("search.json"), answer.dump());
+    EXPECT_EQ(Report({File("search.json"), "-o", File("search.html")}), kExitOk) << error_;
+    return ChartsOf(ReadFile(File("search.html")));
+  };
+  const std::vector<nlohmann::json> before = charts();
+  for (auto& point : points) {
+    nlohmann::ordered_json turned;
+    turned["step_time_ms"] = point.at("step_time_ms");
+    turned["seconds"] = point.at("seconds");
+    turned["evaluations"] = point.at("evaluations");
+    point = turned;
+  }
+  EXPECT_EQ(charts(), before);
+  points[0].erase("step_time_ms");
+  WriteFileAtomically(File("search.json"), answer.dump());
+  EXPECT_EQ(Report({File("search.json"), "-o", File("search.html")}), kExitBadInput);
+  EXPECT_NE(error_.find("search.json: is not what simulate, explain or search print as JSON"),
+            std::string::npos)
+      << error_;
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ void AddStack(BarsChart& chart, int row, const std::vector<double>& values) {
   }
 }
 
-void AddDiagonal(PointsChart& chart, double least, double most, double band) {
+void AddDiagonal(PointsChart& chart, double least, double most) {
   const auto line = [&](const std::string& name, SeriesStyle style, double factor) {
     chart.series.push_back({name, style});
     const int series = static_cast<int>(chart.series.size()) - 1;
@@ -158,8 +158,8 @@ void AddDiagonal(PointsChart& chart, double least, double most, double band) {
     }
   };
   line("as measured", SeriesStyle::kDashed, 1);
-  line(fmt::format("{:g} % more", 100 * band), SeriesStyle::kDotted, 1 + band);
-  line(fmt::format("{:g} % less", 100 * band), SeriesStyle::kDotted, 1 - band);
+  line(fmt::format("{:g} % more", 100 * kErrorBand), SeriesStyle::kDotted, 1 + kErrorBand);
+  line(fmt::format("{:g} % less", 100 * kErrorBand), SeriesStyle::kDotted, 1 - kErrorBand);
 }
 
 std::string ToHtml(const BarsChart& chart) {

@@ -31,6 +31,9 @@ enum class SeriesStyle {
   kMark,  // something that happens: a point with a line from the top to the bottom
 };
 
+// The colour, as in ChartSeries, of what a chart is not about: limits, idle time, other points.
+inline constexpr int kGreyColour = 7;
+
 struct ChartSeries {
   std::string name;
   SeriesStyle style = SeriesStyle::kBar;
@@ -84,8 +87,9 @@ struct PointsChart {
 void AddStack(BarsChart& chart, int row, const std::vector<double>& values);
 
 // Adds to a chart with equal axes, from `least` to `most`, the diagonal, on which y equals x, and
-// lines where y is larger and smaller by the share `band`, such as 0.1.
-void AddDiagonal(PointsChart& chart, double least, double most, double band);
+// lines where y is larger and smaller by the share kErrorBand.
+void AddDiagonal(PointsChart& chart, double least, double most);
+inline constexpr double kErrorBand = 0.1;
 
 // Return a <figure class="chart">. Text may be any UTF-8; other bytes are shown as U+FFFD. Same
 // input, same bytes. Bars and points whose numbers are not finite are left out. Precondition: all

@@ -72,7 +72,7 @@ TEST(ChartPageTest, NumbersHaveSevenDigits) {
 TEST(ChartPageTest, TheDiagonalHasLinesBesideItThatEndWithTheChart) {
   PointsChart chart{
       .title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = {}, .points = {}};
-  AddDiagonal(chart, 1, 10, 0.1);
+  AddDiagonal(chart, 1, 10);
   ASSERT_EQ(chart.series.size(), 3u);
   EXPECT_EQ(chart.series[1].name, "10 % more");
   ASSERT_EQ(chart.points.size(), 6u);

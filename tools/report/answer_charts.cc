@@ -14,13 +14,13 @@
 #include "tools/chart/chart_page.h"
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
+#include "tools/report/commas.h"
 
 namespace stagecraft {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kCapacityColour = 7;
 constexpr double kThousand = 1000, kHundredThousand = 1e5, kMostInDigits = 1e15;
 constexpr size_t kMostStageRows = 128;  // of the table of stages
 
@@ -144,30 +144,17 @@ std::string StageTable(const Json& answer) {
   return html + "</details>\n";
 }
 
-// "12,345"
-std::string Separated(int64_t number) {
-  std::string text = fmt::format("{}", number);
-  const int first = number < 0 ? 1 : 0;
-  for (int at = static_cast<int>(text.size()) - 3; at > first; at -= 3) {
-    text.insert(static_cast<size_t>(at), ",");
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string NumberText(const Json& value) {
   if (value.is_null()) return "-";
-  if (value.is_number_integer()) return Separated(value.get<int64_t>());
+  if (value.is_number_integer()) return WithCommas(value.dump());
   const auto number = value.get<double>();
   if (std::abs(number) < kThousand || std::abs(number) > kMostInDigits) {
     return fmt::format("{:.5g}", number);
   }
-  const double whole = std::trunc(number);
-  const std::string text = Separated(static_cast<int64_t>(whole));
-  if (std::abs(number) >= kHundredThousand) return text;
-  const int tenths = static_cast<int>(std::abs(number - whole) * 10);
-  return fmt::format("{}.{}", text, tenths);
+  const int decimals = std::abs(number) < kHundredThousand ? 1 : 0;
+  return WithCommas(fmt::format("{:.{}f}", number, decimals));
 }
 
 std::string PercentText(const Json& share) {
@@ -226,7 +213,7 @@ std::string MemoryChart(const Json& answer) {
   for (const Part& part : kMemoryParts) {
     chart.series.push_back({part.name, SeriesStyle::kBar, part.colour});
   }
-  chart.series.push_back({"capacity", SeriesStyle::kLimit, kCapacityColour});
+  chart.series.push_back({"capacity", SeriesStyle::kLimit, kGreyColour});
   const int capacity = static_cast<int>(chart.series.size()) - 1;
   for (const Json& stage : answer.at("memory")) {
     const int row = static_cast<int>(chart.rows.size());

@@ -28,15 +28,16 @@ std::string PipelineOf(std::span<const ShownStep> steps, size_t plan) {
 // The facts of a step that there are.
 std::string StepFacts(const Json& step) {
   std::vector<std::pair<std::string, std::string>> facts;
-  const auto add = [&](const char* name, const char* key, const char* unit) {
+  const auto add = [&](const char* name, const char* key, const std::string& unit) {
     if (step.contains(key)) facts.emplace_back(name, NumberText(step.at(key)) + unit);
   };
-  add("step time", "step_time_ms", " ms");
+  std::string interval_words;
   if (step.contains("step_time_interval_ms")) {
     const Json& interval = step.at("step_time_interval_ms");
-    facts.back().second +=
+    interval_words =
         fmt::format(" (80 %: {} to {} ms)", NumberText(interval.at(0)), NumberText(interval.at(1)));
   }
+  add("step time", "step_time_ms", " ms" + interval_words);
   add("throughput", "tokens_per_s", " tokens/s");
   add("per GPU", "model_tflops_per_s_per_gpu", " TFLOP/s");
   if (step.contains("mfu")) facts.emplace_back("MFU", PercentText(step.at("mfu")));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -16,7 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kGrey = 7;
 constexpr double kMostDecades = 5;  // that the horizontal axis covers
 
 // The label of a score with this key.
@@ -26,6 +24,15 @@ std::string ScoreLabel(const std::string& key) {
   if (key == "memory_share") return "share of memory";
   if (key == "device_seconds") return "device-seconds";
   return key == "cost_usd" ? "cost (USD)" : key;
+}
+
+// The key of a point's score, which names what was minimised and its unit: the one that is not what
+// the search had spent. "score" if there is none.
+std::string ScoreKey(const Json& point) {
+  for (const auto& [key, value] : point.items()) {
+    if (key != "evaluations" && key != "seconds") return key;
+  }
+  return "score";
 }
 
 // What a search spent in all, by "evaluations" or "seconds".
@@ -54,11 +61,10 @@ std::string CurveChartOf(const Json& answer, const char* axis, const std::string
     chart.series.push_back({name, SeriesStyle::kSteps});
     double score = 0;
     for (const Json& point : points) {
-      // The third number is the score, whose key names what was minimised and its unit.
-      const auto key = std::next(point.begin(), 2);
-      chart.y.label = ScoreLabel(key.key());
-      if (!key.value().is_number()) continue;  // no plan that fits yet
-      score = key.value().get<double>();
+      const std::string key = ScoreKey(point);
+      chart.y.label = ScoreLabel(key);
+      if (!point.at(key).is_number()) continue;  // no plan that fits yet
+      score = point.at(key).get<double>();
       const auto spent = point.at(axis).get<double>();
       if (spent > 0) least = std::min(least, spent);
       most = std::max(most, spent);
@@ -75,7 +81,7 @@ std::string CurveChartOf(const Json& answer, const char* axis, const std::string
   for (ChartPoint& point : chart.points) point.x = std::max(point.x, begin);
   if (bound) {
     const int series = static_cast<int>(chart.series.size());
-    chart.series.push_back({bound->name, SeriesStyle::kDashed, kGrey});
+    chart.series.push_back({bound->name, SeriesStyle::kDashed, kGreyColour});
     for (const double x : {begin, most}) chart.points.push_back({series, x, bound->score});
   }
   return ToHtml(chart);

@@ -19,7 +19,6 @@ namespace stagecraft {
 namespace {
 
 constexpr size_t kMostPoints = 2000;  // of a scatter chart
-constexpr double kErrorBand = 0.1;    // of the lines beside its diagonal
 
 std::string Row(const std::string& what, const Accuracy& a) {
   return HtmlRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
@@ -78,7 +77,7 @@ std::string ScatterOf(const AccuracyReport& evaluation,
                             fmt::format("{}\n{}: {:.4g} us, predicted {:.4g} us",
                                         Describe(sample.op), sample.gpu, measured, predicted)});
   }
-  if (most > 0 && std::isfinite(most)) AddDiagonal(chart, least, most, kErrorBand);
+  if (most > 0 && std::isfinite(most)) AddDiagonal(chart, least, most);
   return ToHtml(chart);
 }
 

@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-constexpr int kGrey = 7;  // of the page's colours
+// Of the page, by phase.
 constexpr std::array<int, kPhaseCount> kColours = {0, 2, 2, 9, 7, 7, 8, 3, 5, 4, 6, 5, 5, 8, 8};
 constexpr double kSecondsFrom = 10;  // longer steps are shown in seconds
 
@@ -174,7 +174,7 @@ class Picture {
       phases.push_back(phase);
       chart.series.push_back({Name(static_cast<Phase>(phase)), SeriesStyle::kBar, kColours[phase]});
     }
-    chart.series.push_back({"idle", SeriesStyle::kBar, kGrey});
+    chart.series.push_back({"idle", SeriesStyle::kBar, kGreyColour});
     for (size_t stage = 0; stage < busy_.size(); ++stage) {
       std::vector<double> values;
       double idle = In(timeline_.makespan());

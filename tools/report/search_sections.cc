@@ -94,7 +94,7 @@ std::string FrontChart(const Json& plans, const std::string& title, const Quanti
     const bool is_best = !least || y.values[i] < *least;
     if (is_best) least = y.values[i];
     if (!is_best && chart.series.size() == 1) {
-      chart.series.push_back({"other plans", SeriesStyle::kPoints, 7});
+      chart.series.push_back({"other plans", SeriesStyle::kPoints, kGreyColour});
     }
     chart.points.push_back({is_best ? 0 : 1, x.values[i], y.values[i], Tip(plans, i, x, y)});
   }

@@ -14,9 +14,8 @@
 namespace stagecraft {
 namespace {
 
-constexpr size_t kMostValues = 60;  // of a flag, that are drawn
-constexpr size_t kMostListed = 100;
-constexpr int kGrey = 7;
+constexpr size_t kMostValues = 60;   // of a flag, that are drawn
+constexpr size_t kMostListed = 100;  // points of the table
 
 using Points = std::vector<const SweepPoint*>;
 
@@ -52,7 +51,7 @@ std::string FrontChart(const Points& points, const std::string& title, const Pri
                     .x = {.label = price.label},
                     .y = {.label = "throughput (tokens/s)", .min = 0},
                     .series = {{"not beaten", SeriesStyle::kSteps, 0},
-                               {"other points", SeriesStyle::kPoints, kGrey}},
+                               {"other points", SeriesStyle::kPoints, kGreyColour}},
                     .points = {}};
   Points order = points;
   const auto value = [&](const SweepPoint* point) { return *(point->*price.value); };

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
 #include <utility>
 #include <vector>
+
+#include "tools/report/commas.h"
 
 namespace stagecraft {
 namespace {
@@ -69,10 +70,7 @@ std::string CountText(double count) {
 std::string AmountText(double amount) {
   constexpr double kLeastWhole = 1000;
   if (!(std::abs(amount) >= kLeastWhole)) return fmt::format("{:.4g}", amount);
-  std::string text = fmt::format("{:.0f}", amount);
-  const ptrdiff_t first = amount < 0 ? 1 : 0;
-  for (ptrdiff_t at = std::ssize(text) - 3; at > first; at -= 3) text.insert(at, ",");
-  return text;
+  return WithCommas(fmt::format("{:.0f}", amount));
 }
 
 nlohmann::ordered_json CostToJson(const CostQuestion& question, const Cluster& cluster,

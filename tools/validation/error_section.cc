@@ -100,7 +100,7 @@ class Section {
       most *= 1 + kMargin;
       chart.x.min = chart.y.min = least;
       chart.x.max = chart.y.max = most;
-      AddDiagonal(chart, least, most, kErrorBand);
+      AddDiagonal(chart, least, most);
     }
     return ToHtml(chart);
   }

@@ -14,8 +14,6 @@ namespace stagecraft {
 // kTime: of a training step; rates, from which it follows, count as times. kMemory: peak memory.
 enum class Quantity { kTime, kMemory };
 
-// The dotted lines of a chart show errors of this size.
-inline constexpr double kErrorBand = 0.1;
 // The MAPE, in percent, from which on bars have full length.
 inline constexpr double kWidestBar = 50;
 

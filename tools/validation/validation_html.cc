@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/chart/chart_page.h"
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
 #include "tools/chart/row_filter.h"
