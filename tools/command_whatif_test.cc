@@ -46,8 +46,9 @@ TEST_F(CommandWhatIfTest, EveryRowIsWhatSimulateSays) {
     line.insert(line.end(), same[i].begin(), same[i].end());
     const auto simulated = Json(RunSimulate, line);
     const auto& row = report["changes"][i];
-    for (const char* key : {"step_time_ms", "step_time_interval_ms", "tokens_per_s", "fits",
-                            "peak_memory_gib", "gpus", "breakdown_ms"}) {
+    for (const char* key :
+         {"step_time_ms", "step_time_interval_ms", "tokens_per_s", "fits", "peak_memory_gib",
+          "gpus", "breakdown_ms", "memory", "memory_margin", "crowded_stages"}) {
       EXPECT_EQ(row[key], simulated[key]) << row["changes"] << key;
     }
     const double base = report["base"]["step_time_ms"];
@@ -170,6 +171,7 @@ TEST_F(CommandWhatIfTest, TheBestPlanIsSearchedAnew) {
   };
   EXPECT_EQ(report["base"]["step_time_ms"], best({"--cluster", "h100-sxm:1x8"}));
   EXPECT_EQ(report["base"]["optimal"], true);
+  EXPECT_EQ(report["base"]["memory_margin"], 0.05);
   EXPECT_EQ(report["changes"][0]["step_time_ms"], best({"--cluster", "a100-sxm4-80gb:1x8"}));
   EXPECT_EQ(report["changes"][1]["step_time_ms"], best({"--cluster", "h100-sxm:1x8", "--tp", "8"}));
   EXPECT_EQ(report["changes"][1]["plan"]["tp"], 8);
