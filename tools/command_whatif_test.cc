@@ -196,6 +196,11 @@ TEST_F(CommandWhatIfTest, WhatASearchCannotAnswerIsRefused) {
   EXPECT_EQ(error({"--change", "tp=3"}).find("--change tp=3: "), 0u);
 }
 
+TEST_F(CommandWhatIfTest, ASearchIsNeverReplacedByASimulation) {
+  EXPECT_EQ(ErrorWith({"--change", "tp=2", "--best=true"}),
+            "--best: got it with a value, want it without one");
+}
+
 TEST_F(CommandWhatIfTest, FilesThatChangesNameAreInputs) {
   const std::string lab =
       Write("lab.yaml", "name: lab\nnode_groups:\n- {node_type: dgx-h100, count: 4}\n");
