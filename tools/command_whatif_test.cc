@@ -196,6 +196,14 @@ TEST_F(CommandWhatIfTest, WhatASearchCannotAnswerIsRefused) {
   EXPECT_EQ(error({"--change", "tp=3"}).find("--change tp=3: "), 0u);
 }
 
+// DeepSpeed has no tensor parallelism in pipelines, which only the plans that are found show.
+TEST_F(CommandWhatIfTest, TheBestPlanIsOneThatTheFrameworkCanRun) {
+  const std::string error =
+      ErrorOf(RunWhatIf, Line({"--best", "--for", "deepspeed", "--tp", "2", "--change", "tp=1"}));
+  EXPECT_EQ(error.find("--for: of the best "), 0u) << error;
+  EXPECT_NE(error.find(" deepspeed can run none"), std::string::npos) << error;
+}
+
 TEST_F(CommandWhatIfTest, ASearchIsNeverReplacedByASimulation) {
   EXPECT_EQ(ErrorWith({"--change", "tp=2", "--best=true"}),
             "--best: got it with a value, want it without one");
