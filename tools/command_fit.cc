@@ -62,8 +62,7 @@ void CheckFlags(const FitFlags& flags) {
   if (!flags.kernels.cost_model.empty() && (!flags.kernels.samples.empty() || !adapts)) {
     throw InputError(
         "--cost-model: got a model that is not used, want it with --calibrate or --steps and "
-        "without "
-        "--samples");
+        "without --samples");
   }
   if (flags.output.empty()) throw InputError("-o: got no file, want one to write the model to");
   CheckOutputPath("-o", flags.output, {".pb", ".textproto"});

@@ -26,7 +26,6 @@
 #include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
 #include "tools/flags/cost_model_flag.h"
-#include "tools/flags/framework_choices.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/flags/search_flags.h"
 #include "tools/report/algorithm_comparison.h"
@@ -126,9 +125,6 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
   SearchAnswer answer;
   answer.runs = SearchAsAsked(job, problem, *space, options);
   progress.Clear();
-  if (job.framework != nullptr) {
-    for (PlanRun& one : answer.runs) DropOthers(*job.framework, job.workload, one.result.plans);
-  }
   const PlanRun& run = BestRun(answer.runs);
   if (job.wants_explanation && !run.result.plans.empty()) {
     const Stopwatch watch;

@@ -177,6 +177,20 @@ void AddOffloadWarning(const SimulatedStep& step, PlannedJob& job) {
       "every backward is one of the three passes after its forward: no activations go to the host");
 }
 
+// What --json prints, and what the page of --report is made from.
+nlohmann::ordered_json ReportOf(const PlannedJob& job, const SimulatedStep& step,
+                                const CostModelFlag& cost_model, const WallTime& wall,
+                                const std::optional<MeasuredStep>& measured) {
+  Args files = job.files;
+  for (const std::string& file : cost_model.files()) files.push_back(file);
+  nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
+  report["cost_model"] = cost_model.name();
+  report["seed"] = 0;  // nothing is drawn at random
+  report.update(StepToJson(job, step, wall));
+  if (measured) report["measured"] = ToJson(*measured);
+  return report;
+}
+
 }  // namespace
 
 int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -197,9 +211,9 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
 
   const auto begin = std::chrono::steady_clock::now();
   CheckOutputs(outputs);
-  std::optional<MeasuredStep> measured;
+  std::optional<Duration> measured_time;
   if (flags.IsGiven("--measured")) {
-    measured.emplace().measured = ParseMeasured("--measured", outputs.measured);
+    measured_time = ParseMeasured("--measured", outputs.measured);
   }
   PlannedJob job = plan.Build();
   slow.Apply(job);
@@ -227,18 +241,16 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   if (job.cost.tokens > 0) {
     job.warnings.push_back(EnergyNote(job.cost.rates, job.cluster, step.evaluation));
   }
-  if (measured) measured = CompareMeasured(measured->measured, step.evaluation);
+  std::optional<MeasuredStep> measured;
+  if (measured_time) measured = CompareMeasured(*measured_time, step.evaluation);
   WallTime wall;
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
   wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
-  Args files = job.files;
-  for (const std::string& file : cost_model.files()) files.push_back(file);
-  nlohmann::ordered_json report = ReportHeader("simulate", kSchema, files);
-  report["cost_model"] = cost_model.name();
-  report["seed"] = 0;  // nothing is drawn at random
-  report.update(StepToJson(job, step, wall));
-  if (measured) report["measured"] = ToJson(*measured);
+  nlohmann::ordered_json report;
+  if (outputs.json || !outputs.page.empty()) {
+    report = ReportOf(job, step, cost_model, wall, measured);
+  }
   WriteOutputs(outputs, job, step, report, err);
   if (outputs.json) {
     PrintJson(std::move(report), out);

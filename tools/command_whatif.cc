@@ -157,6 +157,7 @@ Args FilesOf(const WhatIfTable& table) {
 }  // namespace
 
 int RunWhatIf(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
+  // Which flags there are depends on --best, so it is looked for before they are parsed.
   const bool searches = std::find(args.begin(), args.end(), "--best") != args.end();
   Flags flags("whatif",
               "Says what changes of the cluster, the plan or the prices do to a training step, one "
@@ -164,6 +165,7 @@ int RunWhatIf(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   WhatIfFlags asked;
   asked.Register(flags, searches);
   if (flags.Parse(args, out)) return kExitOk;
+  if (asked.best != searches) throw InputError("--best: got it with a value, want it without one");
 
   const std::vector<Change> changes = ChangesOf(asked, flags);
   std::optional<InterruptCatcher> catcher;

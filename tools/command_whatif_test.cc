@@ -46,8 +46,9 @@ TEST_F(CommandWhatIfTest, EveryRowIsWhatSimulateSays) {
     line.insert(line.end(), same[i].begin(), same[i].end());
     const auto simulated = Json(RunSimulate, line);
     const auto& row = report["changes"][i];
-    for (const char* key : {"step_time_ms", "step_time_interval_ms", "tokens_per_s", "fits",
-                            "peak_memory_gib", "gpus", "breakdown_ms"}) {
+    for (const char* key :
+         {"step_time_ms", "step_time_interval_ms", "tokens_per_s", "fits", "peak_memory_gib",
+          "gpus", "breakdown_ms", "memory", "memory_margin", "crowded_stages"}) {
       EXPECT_EQ(row[key], simulated[key]) << row["changes"] << key;
     }
     const double base = report["base"]["step_time_ms"];
@@ -170,6 +171,7 @@ TEST_F(CommandWhatIfTest, TheBestPlanIsSearchedAnew) {
   };
   EXPECT_EQ(report["base"]["step_time_ms"], best({"--cluster", "h100-sxm:1x8"}));
   EXPECT_EQ(report["base"]["optimal"], true);
+  EXPECT_EQ(report["base"]["memory_margin"], 0.05);
   EXPECT_EQ(report["changes"][0]["step_time_ms"], best({"--cluster", "a100-sxm4-80gb:1x8"}));
   EXPECT_EQ(report["changes"][1]["step_time_ms"], best({"--cluster", "h100-sxm:1x8", "--tp", "8"}));
   EXPECT_EQ(report["changes"][1]["plan"]["tp"], 8);
@@ -192,6 +194,19 @@ TEST_F(CommandWhatIfTest, WhatASearchCannotAnswerIsRefused) {
             "--top: got it with --best, which shows one plan for each change, want search");
   EXPECT_EQ(error({"--change", "top=3"}).find("--change top=3: \"top\" is neither "), 0u);
   EXPECT_EQ(error({"--change", "tp=3"}).find("--change tp=3: "), 0u);
+}
+
+// DeepSpeed has no tensor parallelism in pipelines, which only the plans that are found show.
+TEST_F(CommandWhatIfTest, TheBestPlanIsOneThatTheFrameworkCanRun) {
+  const std::string error =
+      ErrorOf(RunWhatIf, Line({"--best", "--for", "deepspeed", "--tp", "2", "--change", "tp=1"}));
+  EXPECT_EQ(error.find("--for: of the best "), 0u) << error;
+  EXPECT_NE(error.find(" deepspeed can run none"), std::string::npos) << error;
+}
+
+TEST_F(CommandWhatIfTest, ASearchIsNeverReplacedByASimulation) {
+  EXPECT_EQ(ErrorWith({"--change", "tp=2", "--best=true"}),
+            "--best: got it with a value, want it without one");
 }
 
 TEST_F(CommandWhatIfTest, FilesThatChangesNameAreInputs) {

@@ -379,10 +379,14 @@ PlanFlags PlanFlags::Resolve(std::vector<StackValue>& used) const {
 std::string PlanFlags::BaseKey() const {
   // All that LoadCluster(), LoadNetwork(), MemoryOfSoftware() and the notes depend on.
   const int padded_for = vocabulary_multiple_ > 0 ? degrees_.tensor : 0;
-  return fmt::format("{}\n{}\n{}\n{}\n{} {}\n{}\n{} {}\n{}\n{}\n{}\n{} {}\n{}", model_, attention_,
-                     frozen_, layer_state_, vocabulary_multiple_, padded_for, cluster_,
-                     clock_.value_or(-1), host_dispatch_us_.value_or(-1), scale_, transport_,
-                     fmt::join(without_, ","), resolved_stack_, is_compiled_, memory_margin_);
+  const auto text = [](std::optional<double> value) {
+    return value ? fmt::format("{}", *value) : "";
+  };
+  return fmt::format("{}\n{}\n{}\n{}\n{} {}\n{}\n{} {}\n{}\n{}\n{}\n{} {}\n{}\n{}", model_,
+                     attention_, frozen_, layer_state_, vocabulary_multiple_, padded_for, cluster_,
+                     text(clock_), text(host_dispatch_us_), scale_, transport_,
+                     fmt::join(without_, ","), resolved_stack_, is_compiled_, memory_margin_,
+                     stack_note_);
 }
 
 JobBase PlanFlags::BuildBase() const {

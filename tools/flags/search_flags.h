@@ -38,7 +38,7 @@ struct SearchJob {
   int picked = 1;  // the rank of the plan that is written to a file
   CostQuestion cost = {};
   MemoryMargin margin = {};  // the cluster's devices have this much less memory
-  // What has to run the plans; null: anything. DropOthers() must be called on what is found.
+  // What has to run the plans; null: anything. SearchAsAsked() drops the plans that it cannot run.
   const TrainingFramework* framework = nullptr;
   FrameworkMemory memory = {};             // of the training stack's software
   std::vector<std::string> files;          // that were read

@@ -14,8 +14,9 @@ struct ComparedClasses {
   ClassComparison comparison;
 };
 
-// Reads nothing; throws InputError if the two cannot be compared: they are of jobs of different
-// sizes, or the prediction does not hold the times of its ops.
+// Throws InputError if the two cannot be compared: they are of jobs of different sizes, or one has
+// no ranks, or only one is of recorded kernels and the other does not hold the times of its ops.
+// Precondition: at least one is of recorded kernels.
 ComparedClasses CompareByClass(TimelineFile predicted, TimelineFile measured);
 
 // Returns the keys of `compare --json`, with the `top` longest kernels that were never predicted.

@@ -1,10 +1,11 @@
 // Communication inside passes: collectives of tensor, context and expert parallelism.
+#include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "tools/report/network_report.h"
 
@@ -45,6 +46,31 @@ std::vector<int32_t> FirstGroup(const Plan& plan, int stage, InnerGroup group) {
   return devices;
 }
 
+// Tasks that run the same ops of one stage on the same lanes: passes of several micro-batches.
+struct AlikeTasks {
+  TaskId last = 0;
+  int64_t count = 0;
+};
+
+// Returns the tasks of passes that have ops, in the order of the last of those that are alike.
+std::vector<AlikeTasks> FindPasses(const Schedule& schedule) {
+  std::map<std::tuple<OpSequenceId, int, std::vector<Lane>>, AlikeTasks> passes;
+  for (TaskId task = 0; task < schedule.task_count(); ++task) {
+    if (schedule.op_sequence(task) < 0 || schedule.communicator(task) >= 0) continue;
+    if (!IsPass(schedule.tag(task).phase)) continue;
+    const auto lanes = schedule.lanes(task);
+    AlikeTasks& alike = passes[{schedule.op_sequence(task), schedule.tag(task).stage,
+                                std::vector<Lane>(lanes.begin(), lanes.end())}];
+    alike.last = task;
+    ++alike.count;
+  }
+  std::vector<AlikeTasks> list;
+  for (const auto& [key, alike] : passes) list.push_back(alike);
+  std::sort(list.begin(), list.end(),
+            [](const AlikeTasks& a, const AlikeTasks& b) { return a.last < b.last; });
+  return list;
+}
+
 using Key = std::tuple<InnerGroup, int, OpKind, int, int>;
 
 class Collector {
@@ -52,40 +78,52 @@ class Collector {
   Collector(const SimulatedStep& step, const Cluster& cluster) : step_(step), cluster_(cluster) {}
 
   std::vector<CommunicatorUse> Collect() {
-    const Schedule& schedule = step_.schedule;
-    for (TaskId task = 0; task < schedule.task_count(); ++task) {
-      if (schedule.op_sequence(task) < 0 || schedule.communicator(task) >= 0) continue;
-      if (IsPass(schedule.tag(task).phase)) AddTask(task);
-    }
+    for (const AlikeTasks& alike : FindPasses(step_.schedule)) Add(alike);
     std::vector<CommunicatorUse> list;
-    for (auto& [key, use] : uses_) list.push_back(std::move(use));
+    for (auto& [key, sums] : sums_) {
+      CommunicatorUse& use = sums.use;
+      // Each device of a group runs the op, so a group runs it once for each of its ranks.
+      use.tasks = sums.rank_tasks / use.fabric.ranks;
+      use.bytes = Bytes(sums.rank_bytes / use.fabric.ranks);
+      use.groups = sums.members / use.fabric.ranks;
+      list.push_back(std::move(use));
+    }
     return list;
   }
 
  private:
-  void AddTask(TaskId task) {
+  // Over all devices, each of which counts a task of its group.
+  struct Sums {
+    CommunicatorUse use;
+    int64_t rank_tasks = 0, rank_bytes = 0, members = 0;
+    std::set<int32_t> ranks;  // of the schedule
+    Bytes largest;            // of the ops
+  };
+
+  void Add(const AlikeTasks& alike) {
     const Schedule& schedule = step_.schedule;
     std::set<int32_t> ranks;
-    for (const Lane lane : schedule.lanes(task)) {
+    for (const Lane lane : schedule.lanes(alike.last)) {
       ranks.insert(schedule.lane_infos()[Index(lane)].rank);
     }
-    const OpSequenceId op_sequence = schedule.op_sequence(task);
+    const OpSequenceId op_sequence = schedule.op_sequence(alike.last);
     const auto ops = schedule.ops(op_sequence);
     const auto flags = schedule.flags(op_sequence);
     for (size_t i = 0; i < ops.size(); ++i) {
       const Op& op = schedule.op(ops[i]);
       if (!IsCollective(op.kind) || op.fabric.ranks < 2) continue;
-      Add(task, ops[i], GroupOf(flags[i]), ranks);
+      Add(alike, ops[i], GroupOf(flags[i]), ranks);
     }
   }
 
-  // Each device of a group runs the op, so a group runs it once for each of its ranks.
-  void Add(TaskId task, OpId id, InnerGroup group, const std::set<int32_t>& ranks) {
+  void Add(const AlikeTasks& alike, OpId id, InnerGroup group, const std::set<int32_t>& ranks) {
     const Op& op = step_.schedule.op(id);
-    const int stage = step_.schedule.tag(task).stage;
-    const Key key(group, stage, op.kind, op.fabric.nodes, op.fabric.ranks);
-    CommunicatorUse& use = uses_[key];
-    if (use.tasks == 0) {
+    const int stage = step_.schedule.tag(alike.last).stage;
+    const auto [found, is_new] =
+        sums_.try_emplace(Key(group, stage, op.kind, op.fabric.nodes, op.fabric.ranks));
+    Sums& sums = found->second;
+    CommunicatorUse& use = sums.use;
+    if (is_new) {
       use.group = Name(group);
       use.stage = stage;
       use.kind = op.kind;
@@ -93,27 +131,21 @@ class Collector {
     }
     int64_t devices = 0;
     for (const int32_t rank : ranks) {
-      const int64_t alike = step_.schedule.ranks()[rank].multiplicity;
-      devices += alike;
-      if (seen_[key].insert(rank).second) members_[key] += alike;
+      const int64_t multiplicity = step_.schedule.ranks()[rank].multiplicity;
+      devices += multiplicity;
+      if (sums.ranks.insert(rank).second) sums.members += multiplicity;
     }
-    rank_tasks_[key] += devices;
-    use.tasks = rank_tasks_[key] / op.fabric.ranks;
-    rank_bytes_[key] += devices * op.bytes.count();
-    use.bytes = Bytes(rank_bytes_[key] / op.fabric.ranks);
-    use.groups = members_[key] / op.fabric.ranks;
-    if (use.method.channels != 0 && op.bytes < largest_[key]) return;
-    largest_[key] = op.bytes;
+    sums.rank_tasks += alike.count * devices;
+    sums.rank_bytes += alike.count * devices * op.bytes.count();
+    if (use.method.channels != 0 && op.bytes < sums.largest) return;
+    sums.largest = op.bytes;
     use.fabric = op.fabric;
-    use.method = step_.costs.MethodOf(step_.schedule, task, id);
+    use.method = step_.costs.MethodOf(step_.schedule, alike.last, id);
   }
 
   const SimulatedStep& step_;
   const Cluster& cluster_;
-  std::map<Key, CommunicatorUse> uses_;
-  std::map<Key, int64_t> rank_tasks_, rank_bytes_, members_;
-  std::map<Key, std::set<int32_t>> seen_;
-  std::map<Key, Bytes> largest_;
+  std::map<Key, Sums> sums_;
 };
 
 }  // namespace

@@ -3,14 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <string_view>
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 
 namespace stagecraft {
 namespace {
@@ -23,13 +24,11 @@ constexpr double kMostFactor = 10;
 }  // namespace
 
 Duration ParseMeasured(const std::string& flag, const std::string& text) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [after, error] = std::from_chars(text.data(), end, value);
-  const std::string_view unit(after, static_cast<size_t>(end - after));
+  std::string_view unit = text;
+  const std::optional<double> value = TakeNumber<double>(unit);
   const double scale = unit == "s" ? 1 : unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 0;
-  const double seconds = value * scale;
-  if (error != std::errc() || scale == 0 || !(seconds >= 1e-9) || seconds > kMostSeconds) {
+  const double seconds = value.value_or(0) * scale;
+  if (!(seconds >= 1e-9 && seconds <= kMostSeconds)) {
     throw InputError(fmt::format(
         "{}: got \"{}\", want a time of a step above 0 and up to a week, such as 1.23s or 850ms",
         flag, text));

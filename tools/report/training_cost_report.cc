@@ -151,17 +151,16 @@ std::string EnergyNote(const CostRates& rates, const Cluster& cluster,
   }
   std::vector<std::string> boards;
   for (size_t group = 0; group < evaluation.group_devices.size(); ++group) {
+    if (evaluation.group_devices[group] == 0) continue;
     const Device& device = cluster.groups()[group].type.device;
     std::string board = fmt::format("{:.4g} W of {}", device.power_w, device.name);
-    if (evaluation.group_devices[group] == 0) continue;
     if (std::find(boards.begin(), boards.end(), board) == boards.end()) {
       boards.push_back(std::move(board));
     }
   }
   return fmt::format(
       "energy is that of GPUs that draw their board power all the time ({}), times a PUE of "
-      "{:.4g}; "
-      "hosts, switches and storage are not counted",
+      "{:.4g}; hosts, switches and storage are not counted",
       fmt::join(boards, ", "), rates.pue);
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "search/pareto.h"
+#include "tools/flags/framework_choices.h"
 
 namespace stagecraft {
 namespace {
@@ -20,6 +21,18 @@ void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions 
   runs.push_back(SearchPlans(PlanAlgorithm::kProgramme, problem, space, options));
 }
 
+// Runs the algorithms that the job asks for.
+std::vector<PlanRun> RunsOf(const SearchJob& job, const SearchProblem& problem, PlanSpace& space,
+                            const PlanSearchOptions& options) {
+  if (job.compares) return ComparePlanAlgorithms(problem, space, options);
+  if (job.wants_pareto) {
+    return {TimedRun(job.algorithm, [&] { return SearchPareto(problem, space, options.search); })};
+  }
+  std::vector<PlanRun> runs = {SearchPlans(job.algorithm, problem, space, options)};
+  if (job.goes_beyond) GoBeyond(problem, space, options, runs);
+  return runs;
+}
+
 }  // namespace
 
 std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& runs) {
@@ -34,12 +47,10 @@ std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& r
 
 std::vector<PlanRun> SearchAsAsked(const SearchJob& job, const SearchProblem& problem,
                                    PlanSpace& space, const PlanSearchOptions& options) {
-  if (job.compares) return ComparePlanAlgorithms(problem, space, options);
-  if (job.wants_pareto) {
-    return {TimedRun(job.algorithm, [&] { return SearchPareto(problem, space, options.search); })};
+  std::vector<PlanRun> runs = RunsOf(job, problem, space, options);
+  if (job.framework != nullptr) {
+    for (PlanRun& run : runs) DropOthers(*job.framework, job.workload, run.result.plans);
   }
-  std::vector<PlanRun> runs = {SearchPlans(job.algorithm, problem, space, options)};
-  if (job.goes_beyond) GoBeyond(problem, space, options, runs);
   return runs;
 }
 

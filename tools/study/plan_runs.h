@@ -16,7 +16,8 @@ namespace stagecraft {
 std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& runs);
 
 // Runs all algorithms, the search for all best plans, or one algorithm and, if the job goes beyond
-// the plan space, the dynamic programme after it.
+// the plan space, the dynamic programme after it. Plans that the job's training framework cannot
+// run are dropped; throws InputError as DropOthers() does.
 std::vector<PlanRun> SearchAsAsked(const SearchJob& job, const SearchProblem& problem,
                                    PlanSpace& space, const PlanSearchOptions& options);
 

@@ -12,6 +12,7 @@ std::vector<std::string> FilesNamedBy(const std::string& value) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   const auto add = [&](const std::string& path) {
+    if (path.empty()) return;
     std::error_code error;
     const fs::path config = fs::path(path) / "config.json";
     if (fs::is_regular_file(path, error)) files.push_back(path);

@@ -7,7 +7,7 @@
 namespace stagecraft {
 
 // Returns the files that the value of a flag names by itself or in a list separated by commas; of a
-// folder its config.json.
+// folder its config.json. An empty value names none.
 std::vector<std::string> FilesNamedBy(const std::string& value);
 
 }  // namespace stagecraft

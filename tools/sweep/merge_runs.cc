@@ -47,23 +47,6 @@ void CheckGrid(const GridRecord& grid, const GridRecord& first, const std::strin
   }
 }
 
-void CopyGrids(const RunStore& from, const std::string& source, RunStore& to) {
-  constexpr size_t kRowsAtOnce = 10'000;
-  for (size_t i = 0; i < from.grids().size(); ++i) {
-    const int grid = to.AddGrid(from.grids()[i]);
-    std::vector<RunRow> rows;
-    const auto flush = [&] {
-      to.Add(grid, rows, source);
-      rows.clear();
-    };
-    from.ForEachRow(static_cast<int>(i), [&](const RunRow& row) {
-      rows.push_back(row);
-      if (rows.size() == kRowsAtOnce) flush();
-    });
-    flush();
-  }
-}
-
 // Deletes a database that was not finished.
 class Unfinished {
  public:
@@ -99,7 +82,9 @@ void MergeRuns(const std::vector<std::string>& sources, const std::string& outpu
       for (const GridRecord& grid : store.grids()) {
         CheckGrid(grid, first, source, first_source, rules);
       }
-      CopyGrids(store, source, merged);
+      for (size_t grid = 0; grid < store.grids().size(); ++grid) {
+        merged.AddAll(merged.AddGrid(store.grids()[grid]), store, static_cast<int>(grid), source);
+      }
     }
   }
   fs::rename(part.path(), output);

@@ -17,8 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kRowsAtOnce = 10'000;
-
 std::vector<std::string> PartsOf(const std::string& path) {
   const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
   const std::string begin = fs::path(path).filename().string() + ".rank";
@@ -32,19 +30,6 @@ std::vector<std::string> PartsOf(const std::string& path) {
   }
   std::sort(parts.begin(), parts.end());
   return parts;
-}
-
-void CopyRows(const RunStore& from, const std::string& source, RunStore& to) {
-  std::vector<RunRow> rows;
-  const auto flush = [&] {
-    to.Add(0, rows, source);
-    rows.clear();
-  };
-  from.ForEachRow(0, [&](const RunRow& row) {
-    rows.push_back(row);
-    if (rows.size() == kRowsAtOnce) flush();
-  });
-  flush();
 }
 
 }  // namespace
@@ -61,7 +46,7 @@ PartsTaken TakeParts(const GridRecord& grid, const std::string& path, RunStore& 
       ++parts.busy;
       continue;
     }
-    CopyRows(RunStore::OpenFor(grid, part), part, store);
+    store.AddAll(0, RunStore::OpenFor(grid, part), 0, part);
     std::error_code ignored;
     fs::remove(part, ignored);
     ++parts.taken;

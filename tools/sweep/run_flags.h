@@ -18,8 +18,8 @@ struct FlagValues {
   std::vector<std::string> values;  // in the order of the grid; "" where a point lacks the flag
 };
 
-// Returns the flags of GridRecord::definition with their values, in the order of the grid. Throws
-// InputError for a text that sweep does not write.
+// Returns the flags of GridRecord::definition with their values, in the order of the grid; those of
+// explicit points by name. Throws InputError for a text that sweep does not write.
 std::vector<FlagValues> ValuesOfDefinition(const std::string& definition);
 std::vector<std::string> FlagsOfDefinition(const std::string& definition);
 std::string VerbOfDefinition(const std::string& definition);  // "simulate"

@@ -245,4 +245,16 @@ void RunStore::Add(int grid, std::span<const RunRow> rows, const std::string& so
   transaction.Commit();
 }
 
+void RunStore::AddAll(int grid, const RunStore& from, int from_grid, const std::string& source) {
+  constexpr size_t kRowsAtOnce = 10'000;
+  std::vector<RunRow> rows;
+  from.ForEachRow(from_grid, [&](const RunRow& row) {
+    rows.push_back(row);
+    if (rows.size() < kRowsAtOnce) return;
+    Add(grid, rows, source);
+    rows.clear();
+  });
+  Add(grid, rows, source);
+}
+
 }  // namespace stagecraft

@@ -59,6 +59,8 @@ class RunStore {
   // Adds rows of a grid, all or none. Rows of points that are done must be equal to those there:
   // throws InputError that begins with `source` if one is not.
   void Add(int grid, std::span<const RunRow> rows, const std::string& source);
+  // Adds all rows of grid `from_grid` of another database, which `source` names, in batches.
+  void AddAll(int grid, const RunStore& from, int from_grid, const std::string& source);
 
  private:
   explicit RunStore(std::unique_ptr<Database> database) : database_(std::move(database)) {}

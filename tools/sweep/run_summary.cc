@@ -9,6 +9,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
+#include "costmodel/statistics.h"
 #include "costmodel/text.h"
 #include "tools/sweep/run_flags.h"
 
@@ -82,9 +83,9 @@ class ByValue {
       for (size_t v = 0; v < numbers_[f].size(); ++v) {
         std::vector<double>& numbers = numbers_[f][v];
         if (numbers.empty()) continue;
-        std::sort(numbers.begin(), numbers.end());
-        flags_[f].values[v].best = by.wants_most ? numbers.back() : numbers.front();
-        flags_[f].values[v].median = numbers[numbers.size() / 2];
+        const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+        flags_[f].values[v].best = by.wants_most ? *most : *least;
+        flags_[f].values[v].median = UpperMedian(std::move(numbers));
       }
     }
     return std::move(flags_);

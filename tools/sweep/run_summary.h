@@ -30,8 +30,9 @@ struct ValueSummary {
   std::string value;
   int64_t points = 0;
   int64_t fit = 0;
-  std::optional<double> best,
-      median;  // of the number by which points are ranked, of those that fit
+  // Of the number by which points are ranked, of those that fit. Of an even
+  // count the median is the greater of the two in the middle.
+  std::optional<double> best, median;
 };
 struct FlagSummary {
   std::string flag;

@@ -5,21 +5,13 @@
 #include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <string_view>
+#include <optional>
 
-#include "costmodel/check.h"
+#include "costmodel/learned/samples/csv_field.h"
 #include "tools/sweep/run_flags.h"
 
 namespace stagecraft {
 namespace {
-
-// A field as RFC 4180 has it.
-std::string CsvField(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
 
 void AppendRow(const RunRow& row, const std::vector<std::string>& flags, std::string& csv) {
   csv += std::to_string(row.point);

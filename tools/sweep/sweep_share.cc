@@ -100,8 +100,11 @@ void ReadRank(const Environment& environment, SweepShare& share) {
     }
     share.rank = *rank;
     share.ranks = *size;
-    share.local_ranks =
-        static_cast<int>(NumberIn(environment, "OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1));
+    const int64_t here = NumberIn(environment, "OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
+    if (here < 1) {
+      throw InputError("OMPI_COMM_WORLD_LOCAL_SIZE: got 0 in the environment, want 1 or more");
+    }
+    share.local_ranks = static_cast<int>(here);
     if (*size > 1) {
       share.notes.push_back(
           fmt::format("rank {} of {}: {} is {}", *rank, *size, launcher.rank, *rank));
@@ -135,8 +138,7 @@ SweepShare ShareOf(const std::string& shard, std::optional<int> shards,
   if (shards && *shards != share.shards) {
     throw InputError(fmt::format(
         "--shards: got {}, but the environment names {}; without a Slurm array or an indexed job "
-        "of "
-        "Kubernetes want --shard INDEX/COUNT",
+        "of Kubernetes want --shard INDEX/COUNT",
         *shards, share.is_shard_of_job ? fmt::format("{} shards", share.shards) : "no shard"));
   }
   return share;

@@ -115,6 +115,13 @@ TEST(SweepShareTest, MistakesNameTheFlagOrTheVariable) {
               ShareOf("", {}, Of({{"OMPI_COMM_WORLD_RANK", "4"}, {"OMPI_COMM_WORLD_SIZE", "4"}}));
             }).find("OMPI_COMM_WORLD_RANK: got 4"),
             std::string::npos);
+  EXPECT_EQ(ErrorOf([] {
+              ShareOf("", {},
+                      Of({{"OMPI_COMM_WORLD_RANK", "0"},
+                          {"OMPI_COMM_WORLD_SIZE", "2"},
+                          {"OMPI_COMM_WORLD_LOCAL_SIZE", "0"}}));
+            }),
+            "OMPI_COMM_WORLD_LOCAL_SIZE: got 0 in the environment, want 1 or more");
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ class Simulating : public Answerer {
                      .network = base->network,
                      .memory = base->job.memory,
                      .slow = base->slow,
-                     .cost = cost_.Read(point, base->cluster)};
+                     .cost = cost_.Read(point, base->cluster),
+                     .margin = base->job.margin};
       for (const std::string& note : base->job.notes) job.warnings.push_back(note);
       SimulatedStep simulated =
           SimulateStep(job.plan, job.workload, job.cluster, *base->model->memo,
@@ -122,7 +123,8 @@ class Searching : public Answerer {
                    .files = best.job->files,
                    .warnings = best.job->warnings,
                    .memory = best.job->memory,
-                   .cost = best.job->cost};
+                   .cost = best.job->cost,
+                   .margin = best.job->margin};
     SimulatedStep simulated = SimulateStep(job.plan, job.workload, job.cluster, *best.model->memo,
                                            {.framework = job.memory});
     Take(std::move(job), std::move(simulated), answer);

@@ -206,22 +206,27 @@ void ApplyEdit(const std::string& change, const Edit& edit, StudyPoint& point) {
                 : WithNodes(cluster, edit.value, edit.factor, "--change " + change);
 }
 
-// What an edit changes; equal for edits that collide.
-std::string ThingOf(const Edit& edit) {
-  if (edit.kind == EditKind::kScale) return "scale " + edit.name;
-  if (edit.kind == EditKind::kSlow) return "slow " + edit.name;
+// The flag whose value an edit changes.
+std::string FlagOf(const Edit& edit) {
+  switch (edit.kind) {
+    case EditKind::kScale:
+      return "scale";
+    case EditKind::kSlow:
+      return "slow";
+    case EditKind::kGpu:
+    case EditKind::kNodes:
+      return "cluster";
+    case EditKind::kFlag:
+    case EditKind::kPrice:
+      break;
+  }
   return edit.name;
 }
 
+// Different parts of one value can be changed together, but a whole value replaces all of them.
 bool Collide(const Edit& a, const Edit& b) {
-  const auto is_cluster = [](const Edit& edit) {
-    return edit.kind == EditKind::kFlag && edit.name == "cluster";
-  };
-  const auto is_of_cluster = [](const Edit& edit) {
-    return edit.kind == EditKind::kGpu || edit.kind == EditKind::kNodes;
-  };
-  if ((is_cluster(a) && is_of_cluster(b)) || (is_of_cluster(a) && is_cluster(b))) return true;
-  return ThingOf(a) == ThingOf(b);
+  if (FlagOf(a) != FlagOf(b)) return false;
+  return a.kind == EditKind::kFlag || b.kind == EditKind::kFlag || a.name == b.name;
 }
 
 }  // namespace

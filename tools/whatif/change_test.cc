@@ -166,6 +166,8 @@ TEST(ChangeTest, ChangesOfTheSameThingCollide) {
   EXPECT_TRUE(collide("cluster=h100:1x8", "nodes=2x"));
   EXPECT_TRUE(collide("gpu=h200-sxm", "cluster=h100:1x8"));
   EXPECT_TRUE(collide("node1=0.5x", "node1=0.8x"));
+  EXPECT_TRUE(collide("scale=links=2", "network=0.5x"));
+  EXPECT_TRUE(collide("node1=0.5x", "slow=node2=0.8"));
   EXPECT_FALSE(collide("node1=0.5x", "node2=0.8x"));
   EXPECT_FALSE(collide("gpu=h200-sxm", "nodes=2x"));
   EXPECT_FALSE(collide("network=2x", "links=2x"));
