@@ -10,10 +10,10 @@
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
 #include "costmodel/proto_file.h"
-#include "sim/plan/rank_order.h"
 #include "sim/workload/limits.h"
 #include "tools/frameworks/deepspeed_reader.h"
 #include "tools/frameworks/framework_defaults.h"
+#include "tools/frameworks/training_reader.h"
 #include "tools/import/import_text.h"
 
 namespace stagecraft {
@@ -110,20 +110,12 @@ constexpr IrrelevantOptions kIrrelevant[] = {
     {"it says how processes find each other", kProcesses},
 };
 
-class HuggingFaceReader {
+class HuggingFaceReader : public TrainingReader {
  public:
-  HuggingFaceReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,
-                    ImportedTraining& training)
-      : reader_(reader),
-        file_(file),
-        wishes_(wishes),
-        training_(training),
-        plan_(training.plan),
-        degrees_(*training.plan.mutable_degrees()) {}
+  using TrainingReader::TrainingReader;
 
   void Run() {
-    plan_.set_schema(1);
-    plan_.set_rank_order(kDefaultRankOrder);
+    BeginPlan();
     ReadProcesses();
     ReadDegrees();
     ReadBatch();
@@ -411,12 +403,6 @@ class HuggingFaceReader {
  private:
   static constexpr int64_t kMostBytes = 1 << 20;
 
-  OptionReader& reader_;
-  const std::string& file_;
-  const TrainingWishes& wishes_;
-  ImportedTraining& training_;
-  PlanProto& plan_;
-  DegreesProto& degrees_;
   TrainingWishes inner_wishes_;
   OptionReport inner_;
   std::string deepspeed_file_;

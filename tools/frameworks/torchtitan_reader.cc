@@ -8,7 +8,6 @@
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
-#include "sim/plan/rank_order.h"
 #include "sim/workload/limits.h"
 #include "sim/workload/workload_catalogue.h"
 #include "tools/frameworks/framework_defaults.h"
@@ -17,6 +16,7 @@
 #include "tools/frameworks/toml_text.h"
 #include "tools/frameworks/torchtitan_schedules.h"
 #include "tools/frameworks/torchtitan_stages.h"
+#include "tools/frameworks/training_reader.h"
 
 namespace stagecraft {
 namespace {
@@ -60,20 +60,12 @@ constexpr IrrelevantOptions kIrrelevant[] = {
     {"it says how processes find each other", kProcesses},
 };
 
-class TorchtitanReader {
+class TorchtitanReader : public TrainingReader {
  public:
-  TorchtitanReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,
-                   ImportedTraining& training)
-      : reader_(reader),
-        file_(file),
-        wishes_(wishes),
-        training_(training),
-        plan_(training.plan),
-        degrees_(*training.plan.mutable_degrees()) {}
+  using TrainingReader::TrainingReader;
 
   void Run() {
-    plan_.set_schema(1);
-    plan_.set_rank_order(kDefaultRankOrder);
+    BeginPlan();
     ReadModel();
     ReadDegrees();
     ReadBatch();
@@ -397,12 +389,6 @@ class TorchtitanReader {
                    plan_.offload_optimizer() ? "offload-optimizer" : "no offload");
   }
 
-  OptionReader& reader_;
-  const std::string& file_;
-  const TrainingWishes& wishes_;
-  ImportedTraining& training_;
-  PlanProto& plan_;
-  DegreesProto& degrees_;
   Workload workload_;
 };
 
