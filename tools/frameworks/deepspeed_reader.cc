@@ -174,8 +174,9 @@ class DeepspeedReader : public TrainingReader {
       }
       micro = *all / parts;
     }
-    if (!all) all = *micro * steps.value_or(1) * known;
-    if (known > 0 && (*all % (*micro * known) != 0 || (steps && *all != *micro * *steps * known))) {
+    if (!all) all = GlobalBatch(file_, *micro, steps.value_or(1), known);
+    const int64_t once = *micro * known;
+    if (known > 0 && (*all % once != 0 || (steps && *all / once != *steps))) {
       throw InputError(
           fmt::format("{}: {} {} is not {} {} x dp {}{}", file_, kAll, *all, kMicro, *micro, known,
                       steps ? fmt::format(" x {} {}", kSteps, *steps) : " x a whole number"));
