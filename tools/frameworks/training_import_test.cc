@@ -1,6 +1,7 @@
 // Tests of import and export of training frameworks, as a user types them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -264,6 +265,63 @@ TEST_F(TrainingImportTest, TrainingArgumentsMayNameDeepspeedsFile) {
   EXPECT_EQ(Plan()["global_batch"], "64");
   EXPECT_EQ(Plan()["zero"], 1);
   EXPECT_EQ(report["stack"], "deepspeed");
+}
+
+TEST_F(TrainingImportTest, AccumulationStepsOfDeepspeedsFileCountUnlessTheTrainerHasThem) {
+  Write("ds.json", R"({"gradient_accumulation_steps": 4})");
+  const auto batch = [&](const std::string& steps) -> std::string {
+    const std::string arguments =
+        Write("a.json", R"({"per_device_train_batch_size": 2, "max_length": 2048, )" + steps +
+                            R"("deepspeed": "ds.json"})");
+    Import({"huggingface", arguments, "--model", "gpt2-medium", "--cluster", "h100-sxm:1x8"});
+    return Plan()["global_batch"];
+  };
+  EXPECT_EQ(batch(""), "64");
+  EXPECT_EQ(batch(R"("gradient_accumulation_steps": 2, )"), "32");
+}
+
+TEST_F(TrainingImportTest, BatchesAndRanksThatAreTooLargeAreRefused) {
+  const std::string json = Write("ds.json", R"({"train_micro_batch_size_per_gpu": 1000000000,
+      "gradient_accumulation_steps": 1000000000})");
+  EXPECT_NE(ImportError({"deepspeed", json, "--model", "gpt2-medium", "--seq", "1024", "--cluster",
+                         "h100-sxm:1x8"})
+                .find("got a global batch of micro-batch 1000000000 x 1000000000 accumulation "
+                      "steps x dp 8, want at most 1000000000"),
+            std::string::npos);
+  const std::string toml =
+      Write("t.toml",
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[parallelism]\n"
+            "tensor_parallel_degree = 1000000\ncontext_parallel_degree = 1000000\n"
+            "data_parallel_shard_degree = 1000000\n");
+  EXPECT_NE(ImportError({"torchtitan", toml}).find("more than 1000000 processes"),
+            std::string::npos);
+  const std::string script = Write(
+      "t.sh", std::string("torchrun --nnodes 1000000 --nproc-per-node 1000000 t.py ") + kArguments);
+  EXPECT_NE(ImportError({"megatron", script})
+                .find("1000000000000 processes give dp 1000000000000, want at most 1000000"),
+            std::string::npos);
+}
+
+TEST_F(TrainingImportTest, ConvertersOfTorchtitanMayHaveAnyBytes) {
+  const std::string script =
+      Write("t.sh",
+            "torchrun --nnodes 1 --nproc-per-node 8 -m torchtitan.train --model.name llama3 "
+            "--model.flavor 8B --model.converters float8\xff\n");
+  Import({"torchtitan", script, "--cluster", "h100-sxm:1x8"});
+  EXPECT_EQ(Plan()["precision"], "FP8");
+}
+
+TEST_F(TrainingImportTest, NodesAndDevicesOfNemoAreBothReported) {
+  const std::string yaml =
+      Write("n.yaml",
+            "trainer:\n  num_nodes: 1\n  devices: 8\n  precision: bf16-mixed\nmodel:\n"
+            "  num_layers: 12\n  hidden_size: 768\n  num_attention_heads: 12\n  seq_length: 1024\n"
+            "  vocab_size: 50304\n  micro_batch_size: 1\n  global_batch_size: 16\n");
+  const Args options = Options(Import({"nemo", yaml})["understood"]);
+  for (const char* wanted : {"trainer.num_nodes 1", "trainer.devices 8"}) {
+    EXPECT_EQ(std::count(options.begin(), options.end(), wanted), 1) << wanted;
+  }
+  EXPECT_EQ(Plan()["degrees"]["dp"], 8);
 }
 
 TEST_F(TrainingImportTest, WhatAFrameworkCannotRunIsRefused) {
