@@ -199,6 +199,17 @@ TEST_F(ImportTracesTest, WhatIsNoTraceIsRefusedInASentence) {
       std::string::npos);
 }
 
+TEST_F(ImportTracesTest, ObjectsInPlaceOfSizesAreNoSizes) {
+  const std::string trace =
+      Write("a.json",
+            R"([{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":9,"args":{
+      "Input Dims":[{"a":4},{"b":4}],"Input type":["float","float"]}},
+      {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":2.0625,"dur":3.5,"args":{}}])");
+  const nlohmann::json report = Json(RunImport, {"kineto", trace, "-o", Path("m.pb")});
+  EXPECT_EQ(report["kernels"], 1);
+  EXPECT_DOUBLE_EQ(report["step_ms"], 0.0035);
+}
+
 TEST_F(ImportTracesTest, NsightSystemsTellsKernelsByTheRangesAroundTheirLaunch) {
   // Thread 5 of process 1: globalTid 0x1000005; a kernel in "layer4.mlp" of "forward micro-batch
   // 2".
