@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "costmodel/check.h"
-#include "tools/verb/shell_word.h"
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
 namespace {
 
 std::string Word(const nlohmann::json& value) {
-  return ShellWord(value.is_string() ? value.get<std::string>() : value.dump());
+  return ShellQuotedIfNeeded(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 }  // namespace

@@ -28,7 +28,7 @@
 #include "tools/verb/print_json.h"
 #include "tools/verb/proto_text.h"
 #include "tools/verb/report_header.h"
-#include "tools/verb/shell_word.h"
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
 namespace {
@@ -93,7 +93,7 @@ Written Finish(const std::string& file, const std::string& plan_path, const Clus
 
 std::string CommandText(const std::vector<std::string>& words) {
   std::string text = "./stagecraft";
-  for (const std::string& word : words) text += " " + ShellWord(word);
+  for (const std::string& word : words) text += " " + ShellQuotedIfNeeded(word);
   return text;
 }
 

@@ -1,6 +1,6 @@
 #include "tools/study/study_point.h"
 
-#include "tools/verb/shell_word.h"
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
 
@@ -21,7 +21,7 @@ std::string CommandLineOf(const std::string& verb, const StudyPoint& point) {
     if (is_switch) {
       line += " --" + name + (value == "true" ? "" : "=false");
     } else {
-      line += " --" + name + " " + ShellWord(value);
+      line += " --" + name + " " + ShellQuotedIfNeeded(value);
     }
   }
   return line;

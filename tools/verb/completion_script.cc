@@ -9,7 +9,7 @@
 
 #include "costmodel/text.h"
 #include "tools/verb/command.h"
-#include "tools/verb/shell_word.h"
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
 namespace {

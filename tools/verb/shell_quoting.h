@@ -1,4 +1,4 @@
-// ShellWord: writes words as shells read them.
+// Writes texts as words that shells read as they are.
 #pragma once
 
 #include <string>
@@ -10,6 +10,6 @@ namespace stagecraft {
 std::string ShellQuoted(std::string_view text);
 
 // Returns the text as one word of a command: in quotes only if a shell would read it otherwise.
-std::string ShellWord(std::string_view text);
+std::string ShellQuotedIfNeeded(std::string_view text);
 
 }  // namespace stagecraft

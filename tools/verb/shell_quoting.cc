@@ -1,4 +1,4 @@
-#include "tools/verb/shell_word.h"
+#include "tools/verb/shell_quoting.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,7 +19,7 @@ std::string ShellQuoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string ShellWord(std::string_view text) {
+std::string ShellQuotedIfNeeded(std::string_view text) {
   const bool is_plain = !text.empty() && std::all_of(text.begin(), text.end(), IsPlain);
   return is_plain ? std::string(text) : ShellQuoted(text);
 }
