@@ -12,6 +12,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/workload/readers/hf_config.h"
 #include "tools/frameworks/network_file.h"
+#include "tools/frameworks/torchtitan_stages.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -204,6 +205,23 @@ TEST_F(TrainingImportTest, TorchtitanSaysHowItShards) {
   EXPECT_EQ(report["arguments"][2], "llama3-8b");
   EXPECT_NE(ImportError({"torchtitan", Write("b.toml", "[model\n")}).find("b.toml: line 1"),
             std::string::npos);
+}
+
+// The embedding and blocks 1 to 3, 4 to 12, 13 to 20, 21 to 32 with the head.
+TEST_F(TrainingImportTest, EverySecondBlockOfTorchtitanRecomputesInUnequalChunks) {
+  const std::string toml =
+      Write("t.toml",
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[parallelism]\n"
+            "pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+            "module_fqns_per_model_part = " +
+                ModulesOfParts({4, 9, 8, 13}).dump() +
+                "\n[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"2\"\n");
+  Import({"torchtitan", toml, "--cluster", "h100-sxm:1x8"});
+  const Json stage = Plan()["stages"][0];
+  EXPECT_EQ(stage["recompute"], "NONE");
+  std::vector<int> recomputed;
+  for (const Json& range : stage["recomputed"]) recomputed.push_back(range["first"]);
+  EXPECT_EQ(recomputed, (std::vector<int>{2, 14, 16, 18, 20}));
 }
 
 TEST_F(TrainingImportTest, DeepspeedDerivesItsBatch) {
