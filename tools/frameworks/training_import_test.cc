@@ -160,6 +160,9 @@ TEST_F(TrainingImportTest, ContradictionsOfMegatronAreRefused) {
             "t.sh: line 1: --normalization: got \"Norm\", want one of LayerNorm, RMSNorm");
   EXPECT_EQ(MegatronError("--hidden-size many"),
             "t.sh: line 1: --hidden-size: got \"many\", want a whole number from 1 to 4294967296");
+  EXPECT_NE(MegatronError("--num-experts 8 --moe-layer-freq '[0,1]*9223372036854775807'")
+                .find("want a number above 0, or a list of 24 zeros and ones"),
+            std::string::npos);
   EXPECT_EQ(MegatronError("--recompute-granularity full"),
             "t.sh: got recompute-granularity full without recompute-method, want uniform or block");
 }

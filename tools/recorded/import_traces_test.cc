@@ -199,6 +199,19 @@ TEST_F(ImportTracesTest, WhatIsNoTraceIsRefusedInASentence) {
       std::string::npos);
 }
 
+TEST_F(ImportTracesTest, KernelsThatAreDecadesApartAreRefused) {
+  const auto trace = [&](const std::string& name, const std::string& start) {
+    return Write(name, R"([{"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":)" + start +
+                           R"(,"dur":1,"args":{}},{"ph":"X","cat":"kernel","name":"b","pid":0,)" +
+                           R"("tid":7,"ts":2100000000000000,"dur":2100000000000000,"args":{}}])");
+  };
+  const std::string first = trace("a.json", "2099999999999999");
+  const std::string second = trace("b.json", "-2100000000000000");
+  EXPECT_NE(ErrorOf(RunImport, {"kineto", second, first, "-o", Path("m.pb")})
+                .find("b.json: got kernels that are 6300000000 s apart, want those of one run"),
+            std::string::npos);
+}
+
 TEST_F(ImportTracesTest, ObjectsInPlaceOfSizesAreNoSizes) {
   const std::string trace =
       Write("a.json",
