@@ -34,7 +34,8 @@ struct RecordedRanks {
 // of jobs of different sizes.
 RecordedRanks FindRanks(const std::vector<Recording>& recordings);
 
-// Throws InputError if the times are further apart than kMostSpanNs.
+// Throws an InputError that begins with the recording's file if these times of its kernels are
+// further apart than kMostSpanNs.
 void CheckSpan(const Recording& recording, int64_t start_ns, int64_t end_ns);
 
 // A training step that names mark.
