@@ -1,25 +1,11 @@
-// Reads traces of Chakra, whole or cut off, and makes timelines of them.
+// Reads traces of Chakra, whole or cut off.
 #include <google/protobuf/stubs/logging.h>
 
-#include "tests/fuzz/fuzzing.h"
-#include "tests/fuzz/temporary_file.h"
+#include "tests/fuzz/recorded_traces.h"
 #include "tools/recorded/chakra_reader.h"
-#include "tools/recorded/kernel_places.h"
-#include "tools/recorded/measured_timeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace stagecraft;
   const google::protobuf::LogSilencer silencer;
-  const fuzz::TemporaryFile file(data, size, ".et");
-  const auto read = [&](CutOff cut_off) {
-    std::vector<Recording> recordings = {ReadChakra(file.path(), cut_off)};
-    PlaceKernels(recordings[0]);
-    const MeasuredTimeline timeline = MakeMeasuredTimeline(recordings);
-    CHECK(timeline.record.schedule.task_count() > 0);
-  };
-  const bool is_whole = fuzz::Accepts([&] { read(CutOff::kRefuse); });
-  const bool has_some = fuzz::Accepts([&] { read(CutOff::kTakeWhatIsThere); });
-  CHECK(has_some || !is_whole);
-  if (has_some) fuzz::CountAccepted();
+  stagecraft::fuzz::CheckTrace(data, size, ".et", stagecraft::ReadChakra);
   return 0;
 }

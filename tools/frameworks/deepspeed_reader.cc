@@ -8,11 +8,11 @@
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
-#include "sim/plan/rank_order.h"
 #include "sim/workload/limits.h"
 #include "sim/workload/workload_catalogue.h"
 #include "tools/frameworks/deepspeed_partition.h"
 #include "tools/frameworks/framework_defaults.h"
+#include "tools/frameworks/training_reader.h"
 
 namespace stagecraft {
 namespace {
@@ -60,10 +60,6 @@ constexpr IrrelevantOptions kIrrelevant[] = {
     {"it says what is saved, logged or profiled", kOutput},
 };
 
-struct NotSimulated {
-  const char* name;
-  const char* why;
-};
 constexpr NotSimulated kNotSimulated[] = {
     {"zero_optimization.contiguous_gradients", "gradients are contiguous"},
     {"zero_optimization.allgather_partitions", "parameters are gathered"},
@@ -104,21 +100,13 @@ constexpr NotSimulated kNotSimulated[] = {
     {"aio", "nothing is on NVMe"},
 };
 
-class DeepspeedReader {
+class DeepspeedReader : public TrainingReader {
  public:
-  DeepspeedReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,
-                  ImportedTraining& training)
-      : reader_(reader),
-        file_(file),
-        wishes_(wishes),
-        training_(training),
-        plan_(training.plan),
-        degrees_(*training.plan.mutable_degrees()) {}
+  using TrainingReader::TrainingReader;
 
   void Run() {
-    plan_.set_schema(1);
-    plan_.set_rank_order(kDefaultRankOrder);
-    for (const NotSimulated& row : kNotSimulated) reader_.IsNotSimulated(row.name, row.why);
+    BeginPlan();
+    AreNotSimulated(kNotSimulated);
     ReadDegrees();
     ReadBatch();
     ReadPrecision();
@@ -186,8 +174,9 @@ class DeepspeedReader {
       }
       micro = *all / parts;
     }
-    if (!all) all = *micro * steps.value_or(1) * known;
-    if (known > 0 && (*all % (*micro * known) != 0 || (steps && *all != *micro * *steps * known))) {
+    if (!all) all = GlobalBatch(file_, *micro, steps.value_or(1), known);
+    const int64_t once = *micro * known;
+    if (known > 0 && (*all % once != 0 || (steps && *all / once != *steps))) {
       throw InputError(
           fmt::format("{}: {} {} is not {} {} x dp {}{}", file_, kAll, *all, kMicro, *micro, known,
                       steps ? fmt::format(" x {} {}", kSteps, *steps) : " x a whole number"));
@@ -344,13 +333,6 @@ class DeepspeedReader {
     plan_.set_attention_kernel(OpProto::USUAL);
     training_.flags.insert(training_.flags.end(), {"--attention", "flash"});
   }
-
-  OptionReader& reader_;
-  const std::string& file_;
-  const TrainingWishes& wishes_;
-  ImportedTraining& training_;
-  PlanProto& plan_;
-  DegreesProto& degrees_;
 };
 
 }  // namespace

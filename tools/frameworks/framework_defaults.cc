@@ -6,6 +6,7 @@
 
 #include "costmodel/check.h"
 #include "sim/plan/framework_proto.h"
+#include "sim/workload/limits.h"
 #include "tools/stacks/stack_table.h"
 
 namespace stagecraft {
@@ -42,11 +43,24 @@ void TakeDataParallelism(const std::string& file, const TrainingWishes& wishes,
     throw InputError(fmt::format("{}: tp {} x cp {} x pp {} = {} does not divide the {} processes",
                                  file, degrees.tp(), degrees.cp(), degrees.pp(), model, world));
   }
+  if (world / model > kMostOfADegree) {
+    throw InputError(fmt::format("{}: {} processes give dp {}, want at most {}", file, world,
+                                 world / model, kMostOfADegree));
+  }
   degrees.set_dp(static_cast<int32_t>(world / model));
   if ((world / model * degrees.cp()) % degrees.ep() != 0) {
     throw InputError(fmt::format("{}: expert parallel {} does not divide dp {} x cp {}", file,
                                  degrees.ep(), degrees.dp(), degrees.cp()));
   }
+}
+
+int64_t GlobalBatch(const std::string& file, int64_t micro_batch, int64_t steps, int64_t replicas) {
+  if (steps > kMostOfABatch / micro_batch || replicas > kMostOfABatch / (micro_batch * steps)) {
+    throw InputError(fmt::format(
+        "{}: got a global batch of micro-batch {} x {} accumulation steps x dp {}, want at most {}",
+        file, micro_batch, steps, replicas, kMostOfABatch));
+  }
+  return micro_batch * steps * replicas;
 }
 
 int64_t DataRanks(const PlanProto& plan) {

@@ -20,6 +20,10 @@ void TakeStackHabits(const std::string& stack, const TrainingWishes& wishes,
 void TakeDataParallelism(const std::string& file, const TrainingWishes& wishes,
                          ImportedTraining& training);
 
+// Returns the samples of a training step. All factors are at least 1. Throws an InputError that
+// begins with `file` if there are more than kMostOfABatch.
+int64_t GlobalBatch(const std::string& file, int64_t micro_batch, int64_t steps, int64_t replicas);
+
 // The ranks among which gradients are reduced: data x context parallel; 0 if that is not known.
 int64_t DataRanks(const PlanProto& plan);
 

@@ -2,20 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <string_view>
-
 #include "costmodel/check.h"
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
 namespace {
 
 std::string Word(const nlohmann::json& value) {
-  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
-  const bool is_plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isalnum(c) || std::string_view("-_./:=+,@%").find(c) != std::string_view::npos;
-  });
-  return is_plain ? text : "'" + text + "'";
+  return ShellQuotedIfNeeded(value.is_string() ? value.get<std::string>() : value.dump());
 }
 
 }  // namespace

@@ -10,10 +10,10 @@
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
 #include "costmodel/proto_file.h"
-#include "sim/plan/rank_order.h"
 #include "sim/workload/limits.h"
 #include "tools/frameworks/deepspeed_reader.h"
 #include "tools/frameworks/framework_defaults.h"
+#include "tools/frameworks/training_reader.h"
 #include "tools/import/import_text.h"
 
 namespace stagecraft {
@@ -110,27 +110,19 @@ constexpr IrrelevantOptions kIrrelevant[] = {
     {"it says how processes find each other", kProcesses},
 };
 
-class HuggingFaceReader {
+class HuggingFaceReader : public TrainingReader {
  public:
-  HuggingFaceReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,
-                    ImportedTraining& training)
-      : reader_(reader),
-        file_(file),
-        wishes_(wishes),
-        training_(training),
-        plan_(training.plan),
-        degrees_(*training.plan.mutable_degrees()) {}
+  using TrainingReader::TrainingReader;
 
   void Run() {
-    plan_.set_schema(1);
-    plan_.set_rank_order(kDefaultRankOrder);
+    BeginPlan();
     ReadProcesses();
     ReadDegrees();
     ReadBatch();
     ReadPrecision();
     ReadRecomputation();
     ReadRest();
-    if (const std::optional<std::string> config = DeepspeedConfig()) {
+    if (const std::optional<nlohmann::json> config = DeepspeedConfig()) {
       ReadDeepspeed(*config);
     } else {
       TakeDataParallelism(file_, wishes_, training_);
@@ -168,7 +160,7 @@ class HuggingFaceReader {
     degrees_.set_ep(1);
     degrees_.set_tp(Degree("parallelism_config.parallelism_config_tp_size", "tp"));
     degrees_.set_cp(Degree("parallelism_config.parallelism_config_cp_size", "cp"));
-    replicas_ = Degree("parallelism_config.parallelism_config_dp_replicate_size", "replicas");
+    replicas_ = Degree(kReplicas, "replicas");
     Degree("parallelism_config.parallelism_config_dp_shard_size", "shards");
     degrees_.set_virtual_stages(1);
     plan_.set_order(PlanProto::ONE_FORWARD_ONE_BACKWARD);
@@ -188,9 +180,8 @@ class HuggingFaceReader {
     const auto micro = reader_.Whole(name, 1, kMostOfABatch);
     plan_.set_micro_batch(micro.value_or(8));  // training_args.py
     reader_.Became(name, fmt::format("micro-batch {}", plan_.micro_batch()));
-    steps_ = reader_.Whole("gradient_accumulation_steps", 1, kMostOfABatch).value_or(1);
-    reader_.Became("gradient_accumulation_steps",
-                   fmt::format("global batch, of {} micro-batches a replica", steps_));
+    steps_ = reader_.Whole(kSteps, 1, kMostOfABatch).value_or(1);
+    reader_.Became(kSteps, fmt::format("global batch, of {} micro-batches a replica", steps_));
     int64_t sequence = wishes_.sequence;
     for (const char* key : {"max_seq_length", "max_length", "model_max_length", "block_size"}) {
       const auto tokens = reader_.Whole(key, 1, kMostOfABatch);
@@ -213,7 +204,7 @@ class HuggingFaceReader {
     if (!degrees_.has_dp()) {
       throw InputError(file_ + ": does not say how many processes there are, want --cluster");
     }
-    const int64_t batch = plan_.micro_batch() * steps_ * degrees_.dp();
+    const int64_t batch = GlobalBatch(file_, plan_.micro_batch(), steps_, degrees_.dp());
     plan_.set_global_batch(wishes_.global_batch > 0 ? wishes_.global_batch : batch);
   }
 
@@ -285,7 +276,11 @@ class HuggingFaceReader {
     if (strategy.starts_with("HYBRID") && training_.processes.per_node > 0) {
       plan_.set_zero_group(static_cast<int32_t>(training_.processes.per_node));
     } else if (is_sharded_ && replicas_ > 1 && degrees_.has_dp()) {
-      plan_.set_zero_group(degrees_.dp() * degrees_.cp() / replicas_);
+      const int64_t ranks = DataRanks(plan_);
+      if (ranks % replicas_ != 0) {
+        reader_.Refuse(kReplicas, fmt::format("a divisor of dp x cp = {}", ranks));
+      }
+      plan_.set_zero_group(static_cast<int32_t>(ranks / replicas_));
     } else if (strategy.starts_with("HYBRID") && wishes_.cluster != nullptr) {
       plan_.set_zero_group(wishes_.cluster->device_count() / wishes_.cluster->node_count());
     }
@@ -358,9 +353,9 @@ class HuggingFaceReader {
     }
   }
 
-  // Returns the JSON text of DeepSpeed's configuration, from the file that is named or from a part
-  // of this one; no value if DeepSpeed is not used.
-  std::optional<std::string> DeepspeedConfig() {
+  // Returns DeepSpeed's configuration, from the file that is named or from a part of this one; no
+  // value if DeepSpeed is not used.
+  std::optional<nlohmann::json> DeepspeedConfig() {
     for (const char* name : {"deepspeed", "deepspeed_config.deepspeed_config_file"}) {
       const auto path = reader_.Text(name);
       if (!path || path->empty()) continue;
@@ -368,7 +363,7 @@ class HuggingFaceReader {
       const std::filesystem::path beside =
           std::filesystem::path(file_).parent_path() / std::filesystem::path(*path);
       deepspeed_file_ = beside.string();
-      return ReadSourceText(deepspeed_file_, kMostBytes);
+      return ParseJson(ReadSourceText(deepspeed_file_, kMostBytes), deepspeed_file_);
     }
     if (!reader_.Has("deepspeed_config.zero_stage")) return std::nullopt;
     deepspeed_file_ = file_;
@@ -381,24 +376,25 @@ class HuggingFaceReader {
     reader_.IsNotSimulated("deepspeed_config.offload_param_device", "parameters stay on the GPUs");
     const auto steps =
         reader_.Whole("deepspeed_config.gradient_accumulation_steps", 1, kMostOfABatch);
-    if (steps && !reader_.Has("gradient_accumulation_steps")) steps_ = *steps;
+    if (steps && !reader_.Has(kSteps)) steps_ = *steps;
     reader_.Became("deepspeed_config.gradient_accumulation_steps", "global batch");
     reader_.IsIrrelevant("deepspeed_config.gradient_clipping",
                          "it sets rates, losses or initial values");
-    return config.dump();
+    return config;
   }
 
-  void ReadDeepspeed(const std::string& config) {
+  void ReadDeepspeed(const nlohmann::json& config) {
+    inner_wishes_ = wishes_;
     if (wishes_.recompute.empty()) {
-      inner_wishes_ = wishes_;
       const bool is_full = degrees_.recompute() == PlanProto::FULL;
       inner_wishes_.recompute = is_full ? "full" : "none";
-    } else {
-      inner_wishes_ = wishes_;
     }
-    const nlohmann::json json = ParseJson(config, deepspeed_file_);
-    std::vector<Option> options = FlatOptions(json, deepspeed_file_);
-    options.push_back({"gradient_accumulation_steps", steps_, file_, "", ""});
+    std::vector<Option> options = FlatOptions(config, deepspeed_file_);
+    // What the file says itself counts, unless it leaves it to the Trainer or the Trainer has it.
+    const bool says_steps = std::any_of(options.begin(), options.end(), [](const Option& option) {
+      return option.name == kSteps && !option.value.is_null() && option.value != "auto";
+    });
+    if (!says_steps || reader_.Has(kSteps)) options.push_back({kSteps, steps_, file_, "", ""});
     OptionReader inner(std::move(options));
     ReadDeepspeedOptions(inner, deepspeed_file_, inner_wishes_, training_);
     inner_ = DeepspeedReport(inner);
@@ -410,13 +406,10 @@ class HuggingFaceReader {
 
  private:
   static constexpr int64_t kMostBytes = 1 << 20;
+  static constexpr const char* kReplicas =
+      "parallelism_config.parallelism_config_dp_replicate_size";
+  static constexpr const char* kSteps = "gradient_accumulation_steps";
 
-  OptionReader& reader_;
-  const std::string& file_;
-  const TrainingWishes& wishes_;
-  ImportedTraining& training_;
-  PlanProto& plan_;
-  DegreesProto& degrees_;
   TrainingWishes inner_wishes_;
   OptionReport inner_;
   std::string deepspeed_file_;

@@ -253,7 +253,7 @@ std::vector<int64_t> PythonList(const std::string& text) {
     part.remove_prefix(close + 1);
     int64_t times = 1;
     if (part.starts_with('*')) times = ParseNumber<int64_t>(part.substr(1)).value_or(-1);
-    if ((!part.empty() && !part.starts_with('*')) || times < 0) return {};
+    if ((!part.empty() && !part.starts_with('*')) || times < 0 || times > kMostLayers) return {};
     if (times * static_cast<int64_t>(list.size()) > kMostLayers) return {};
     for (int64_t i = 0; i < times; ++i) values.insert(values.end(), list.begin(), list.end());
     if (static_cast<int64_t>(values.size()) > kMostLayers) return {};

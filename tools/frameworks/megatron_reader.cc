@@ -15,6 +15,7 @@
 #include "tools/frameworks/megatron_network.h"
 #include "tools/frameworks/megatron_step.h"
 #include "tools/frameworks/pipeline_layout.h"
+#include "tools/frameworks/training_reader.h"
 
 namespace stagecraft {
 namespace {
@@ -23,19 +24,12 @@ constexpr const char* kVirtualFlags[] = {"num-layers-per-virtual-pipeline-stage"
                                          "num-virtual-stages-per-pipeline-rank",
                                          "pipeline-model-parallel-layout"};
 
-class PlanReader {
+class PlanReader : public TrainingReader {
  public:
-  PlanReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,
-             ImportedTraining& training)
-      : reader_(reader),
-        file_(file),
-        wishes_(wishes),
-        training_(training),
-        plan_(training.plan),
-        degrees_(*training.plan.mutable_degrees()) {}
+  using TrainingReader::TrainingReader;
 
   void Run() {
-    plan_.set_schema(1);
+    BeginPlan();
     ReadDegrees();
     training_.network =
         ReadMegatronNetwork(reader_, file_, degrees_.tp(), wishes_.vocabulary, training_.notes);
@@ -227,13 +221,6 @@ class PlanReader {
     AddEnds(counts, predicting);
     TakeParts(std::move(counts), file_ + ": num-layers");
   }
-
-  OptionReader& reader_;
-  const std::string& file_;
-  const TrainingWishes& wishes_;
-  ImportedTraining& training_;
-  PlanProto& plan_;
-  DegreesProto& degrees_;
 };
 
 // The arguments in a YAML file: groups such as model_parallel only order them.

@@ -8,17 +8,13 @@
 #include "costmodel/check.h"
 #include "sim/workload/limits.h"
 #include "tools/frameworks/framework_defaults.h"
+#include "tools/frameworks/training_reader.h"
 
 namespace stagecraft {
 namespace {
 
 using Choice = std::pair<const char*, int>;
 
-// What has an effect on time or memory, but none here, and why.
-struct NotSimulated {
-  const char* name;
-  const char* why;
-};
 constexpr NotSimulated kNotSimulated[] = {
     {"defer-embedding-wgrad-compute", "weight gradients are computed with their layers"},
     {"wgrad-deferral-limit", "weight gradients are computed with their layers"},
@@ -71,11 +67,9 @@ constexpr NotSimulated kNotSimulated[] = {
     {"moe-use-legacy-grouped-gemm", "grouped GEMMs are CUTLASS's or cuBLAS's"},
 };
 
-class StepReader {
+class StepReader : public TrainingReader {
  public:
-  StepReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,
-             ImportedTraining& training)
-      : reader_(reader), file_(file), wishes_(wishes), training_(training), plan_(training.plan) {}
+  using TrainingReader::TrainingReader;
 
   void Run() {
     ReadPrecision();
@@ -86,7 +80,7 @@ class StepReader {
     ReadContext();
     ReadExperts();
     ReadKernels();
-    for (const NotSimulated& row : kNotSimulated) reader_.IsNotSimulated(row.name, row.why);
+    AreNotSimulated(kNotSimulated);
   }
 
  private:
@@ -343,12 +337,6 @@ class StepReader {
     has_graphs = Choose("cuda-graph-impl", kGraphs, 0) == 1 || has_graphs;
     if (has_graphs) training_.flags.insert(training_.flags.end(), {"--host-dispatch", "0"});
   }
-
-  OptionReader& reader_;
-  const std::string& file_;
-  const TrainingWishes& wishes_;
-  ImportedTraining& training_;
-  PlanProto& plan_;
 };
 
 }  // namespace

@@ -111,7 +111,7 @@ std::string LayoutText(const nlohmann::json& value, const std::string& place) {
         text += 'L';
       } else {
         throw InputError(fmt::format("{}: got {}, want embedding, decoder, mtp or loss", place,
-                                     Quoted(layer.dump())));
+                                     Quoted(ValueText(layer))));
       }
     }
   }
@@ -203,12 +203,11 @@ class NemoTranslation {
     OptionReader reader({option});
     const int64_t count = *reader.Whole(option.name, 1, kMostOfADegree);
     (option.name == "trainer.devices" ? processes_.per_node : processes_.nodes) = count;
-    Emit(option, "processes", option.value);
+    options_.push_back(option);
   }
 
   void ReadPrecision(const Option& option) {
-    const std::string word =
-        option.value.is_string() ? option.value.get<std::string>() : option.value.dump();
+    const std::string word = ValueText(option.value);
     const auto has = [&](const char* part) { return word.find(part) != word.npos; };
     if (has("bf16")) {
       Emit(option, "bf16", true);
@@ -270,7 +269,10 @@ ImportedTraining ImportNemo(const std::string& text, const std::string& file,
         "would say otherwise");
   }
   OptionReader reader(std::move(options));
-  for (const char* name : {"processes", "fp32"}) reader.Became(name, name);
+  for (const char* name : {"trainer.devices", "trainer.num_nodes"}) {
+    reader.Became(name, "processes");
+  }
+  reader.Became("fp32", "fp32");
   ReadMegatronOptions(reader, file, wishes, training);
   TakeStackHabits("nemo", wishes, training);
   training.options = reader.Report(kIrrelevant);

@@ -91,7 +91,7 @@ std::string MixedPrecision(const Plan& plan) {
   }
 }
 
-std::string ValueText(const nlohmann::json& value) {
+std::string YamlText(const nlohmann::json& value) {
   if (!value.is_string()) return value.dump();
   const std::string text = value.get<std::string>();
   const bool is_plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -110,7 +110,7 @@ LaunchText WriteNemo(const LaunchJob& job) {
   for (const auto& [name, value] : options) {
     if (IsOneOf(name, kElsewhere)) continue;
     const Key key = KeyOf(name, value);
-    groups[key.group] += fmt::format("  {}: {}\n", key.name, ValueText(key.value));
+    groups[key.group] += fmt::format("  {}: {}\n", key.name, YamlText(key.value));
   }
   groups["ddp"] += fmt::format("  grad_reduce_in_fp32: {}\n", job.plan.gradient_bytes == 4);
   launch.text = fmt::format(

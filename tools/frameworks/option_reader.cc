@@ -16,17 +16,6 @@ namespace {
 constexpr size_t kMostShown = 80;  // bytes of a value in a report
 constexpr int kMostDepth = 32;     // of objects in objects
 
-std::string ValueText(const nlohmann::json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  const bool is_list_of_texts =
-      value.is_array() && std::all_of(value.begin(), value.end(),
-                                      [](const nlohmann::json& one) { return one.is_string(); });
-  if (is_list_of_texts) {
-    return Join(value, " ", [](const nlohmann::json& one) { return one.get<std::string>(); });
-  }
-  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 std::string Lowered(std::string text) {
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
@@ -57,6 +46,17 @@ void Flatten(const nlohmann::json& object, const std::string& prefix, const std:
 }
 
 }  // namespace
+
+std::string ValueText(const nlohmann::json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  const bool is_list_of_texts =
+      value.is_array() && std::all_of(value.begin(), value.end(),
+                                      [](const nlohmann::json& one) { return one.is_string(); });
+  if (is_list_of_texts) {
+    return Join(value, " ", [](const nlohmann::json& one) { return one.get<std::string>(); });
+  }
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 std::string OptionText(const Option& option) {
   const std::string& name = option.spelling.empty() ? option.name : option.spelling;

@@ -90,6 +90,10 @@ class OptionReader {
   std::map<std::string, Entry, std::less<>> fates_;
 };
 
+// Returns the value as a user would write it, any other than texts as JSON, whose bytes that are
+// not UTF-8 are replaced.
+std::string ValueText(const nlohmann::json& value);
+
 // Returns the option as a user would write it: "tensor-model-parallel-size 8".
 std::string OptionText(const Option& option);
 

@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "sim/plan/layer_split.h"
 #include "sim/plan/plan_proto.h"
+#include "sim/plan/recomputed_layers.h"
 
 namespace stagecraft {
 namespace {
@@ -34,40 +35,15 @@ std::vector<int> StageBlocks(const std::vector<int>& parts, const ChunkMap& map)
   return blocks;
 }
 
-// The ranges of blocks that recompute whole, as RecomputeChoice says it for one chunk.
-void AddRecomputed(const RecomputeChoice& choice, const LayerRange& chunk, const Workload& workload,
-                   std::vector<LayerRange>& ranges) {
-  const bool is_uniform = choice.method == RecomputeChoice::Method::kUniform;
-  int left = choice.counts[0];  // of the chunk, or of the range
-  for (int layer = chunk.first; layer < chunk.first + chunk.count; ++layer) {
-    if (workload.layer(layer).role != LayerRole::kBlock) continue;
-    if (is_uniform && left < choice.counts[0] && left > 0 && !ranges.empty() &&
-        ranges.back().first + ranges.back().count == layer) {
-      ++ranges.back().count;
-      --left;
-    } else if (is_uniform || left > 0) {
-      ranges.push_back({layer, 1});
-      left = is_uniform ? choice.counts[0] - 1 : left - 1;
-    }
-  }
-}
-
-PlanProto ListedStages(PlanDegrees degrees, const std::vector<int>& parts, const Workload& workload,
-                       const Cluster& cluster) {
-  const RecomputeChoice choice = degrees.recompute_choice;
-  degrees.recompute_choice = {};
-  degrees.stage_blocks.clear();
-  Plan plan = MakePlan(degrees, workload, cluster);
+PlanProto ListedStages(const PlanDegrees& degrees, const std::vector<int>& parts,
+                       const Workload& workload, const Cluster& cluster) {
+  // What recomputes is chosen anew for these parts.
+  PlanDegrees other = degrees;
+  other.recompute_choice = {};
+  other.stage_blocks.clear();
+  Plan plan = MakePlan(other, workload, cluster);
   PlaceLayers(parts, MapOf(plan), plan);
-  for (Stage& stage : plan.stages) {
-    if (choice.counts.empty()) continue;
-    if (stage.recompute == Recompute::kFull) stage.recompute = Recompute::kNone;
-    for (const LayerRange& chunk : stage.chunks) {
-      AddRecomputed(choice, chunk, workload, stage.recomputed);
-    }
-    std::sort(stage.recomputed.begin(), stage.recomputed.end(),
-              [](const LayerRange& a, const LayerRange& b) { return a.first < b.first; });
-  }
+  ChooseRecomputedLayers(degrees, workload, plan);
   return ToProto(plan);
 }
 

@@ -47,11 +47,11 @@ class LaunchFinder {
 
   void Search(const std::string& text, int line, int depth) {
     ShellReader reader(text, name_, given_, line);
-    while (std::optional<ShellReader::Command> command = reader.Next()) {
-      if (const ShellWord* const script = ScriptIn(command->words)) {
+    while (std::optional<std::vector<ShellWord>> command = reader.Next()) {
+      if (const ShellWord* const script = ScriptIn(*command)) {
         if (depth < kMostScripts) Search(script->text, script->line, depth + 1);
-      } else if (StartsPython(command->words)) {
-        found_.push_back(std::move(command->words));
+      } else if (StartsPython(*command)) {
+        found_.push_back(std::move(*command));
       }
     }
   }

@@ -96,24 +96,19 @@ bool ShellReader::TakeRedirection() {
   return true;
 }
 
-// Returns the separator at which the reader stands, after it was taken; 0 if there is none.
-char ShellReader::TakeSeparator() {
+bool ShellReader::TakeSeparator() {
   const char first = Peek();
   if (first != '\n' && first != ';' && first != '&' && first != '|' && first != '(' &&
       first != ')') {
-    return 0;
+    return false;
   }
   Take();
-  const char second =
-      (first == '&' || first == '|' || first == ';') && Peek() == first ? Take() : '\0';
+  const bool is_double = (first == '&' || first == '|' || first == ';') && Peek() == first;
+  if (is_double) Take();
   if (first == '|' && Peek() == '&') Take();
-  TrackSeparator(first, second);
+  is_after_test_ = is_double && first != ';';
   if (first == '\n') SkipLinesOfDocument();
-  return first;
-}
-
-void ShellReader::TrackSeparator(char separator, char second) {
-  is_after_test_ = second != '\0' && separator != ';';
+  return true;
 }
 
 bool ShellReader::TakeKeyword(const std::vector<ShellWord>& words) {
@@ -200,31 +195,26 @@ void ShellReader::Set(const std::string& name, ShellValue value, bool appends) {
   if (variable.words[0].unset.empty()) variable.words[0].unset = value.words[0].unset;
 }
 
-std::optional<ShellReader::Command> ShellReader::Next() {
-  Command command;
+std::optional<std::vector<ShellWord>> ShellReader::Next() {
+  std::vector<ShellWord> words;
   bool may_assign = true;
   while (true) {
     SkipBlanks();
     if (AtEnd()) break;
-    const bool is_conditional = depth_ > 0 || is_after_test_;
     if (TakeRedirection()) continue;
-    if (TakeSeparator() != 0) {
-      if (command.words.empty()) {
-        may_assign = true;
-        continue;
-      }
-      command.may_not_run = is_conditional;
-      return command;
+    if (TakeSeparator()) {
+      if (!words.empty()) return words;
+      may_assign = true;
+      continue;
     }
     if (may_assign && TakeAssignment()) continue;
-    for (ShellWord& word : TakeWord(/*splits=*/true)) command.words.push_back(std::move(word));
-    if (TakeKeyword(command.words)) command.words.clear();
-    may_assign = command.words.empty() || Declares(command.words);
+    for (ShellWord& word : TakeWord(/*splits=*/true)) words.push_back(std::move(word));
+    if (TakeKeyword(words)) words.clear();
+    may_assign = words.empty() || Declares(words);
   }
   if (depth_ > 0) Fail(line_, "got the end of the script in a branch or loop, want its end");
-  if (command.words.empty()) return std::nullopt;
-  command.may_not_run = is_after_test_;
-  return command;
+  if (words.empty()) return std::nullopt;
+  return words;
 }
 
 }  // namespace stagecraft

@@ -22,15 +22,9 @@ class ShellReader {
   // `text` must outlive the reader; errors begin with `name`.
   ShellReader(std::string_view text, std::string name, const ShellVariables& given, int line);
 
-  // A command that is not an assignment; after it `ends_with` says what separates it from the next:
-  // '\n', ';', '&', '|' or 0 at the end.
-  struct Command {
-    std::vector<ShellWord> words;
-    bool may_not_run = false;  // it is in a branch, in a loop or after && or ||
-  };
-
-  // Returns the next command; no value at the end of the script. Assignments take effect.
-  std::optional<Command> Next();
+  // Returns the words of the next command that is more than an assignment, whether it is sure to
+  // run or not; no value at the end of the script. Assignments take effect.
+  std::optional<std::vector<ShellWord>> Next();
 
  private:
   // A word as it grows: unquoted expansions may divide it into several.
@@ -51,8 +45,7 @@ class ShellReader {
   void SkipBlanks();           // and comments and continued lines, but no line ends
   void SkipLinesOfDocument();  // after a << of the line that ended
   bool TakeRedirection();      // with the word that follows it
-  char TakeSeparator();
-  void TrackSeparator(char separator, char second);
+  bool TakeSeparator();        // of commands, if one is there
   // Handles a word that opens or closes a branch or loop; returns whether it was one.
   bool TakeKeyword(const std::vector<ShellWord>& words);
   // Reads "NAME=value", "NAME+=value" or "NAME=(...)"; returns whether it was there.

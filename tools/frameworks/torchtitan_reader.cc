@@ -8,7 +8,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
-#include "sim/plan/rank_order.h"
+#include "costmodel/text.h"
 #include "sim/workload/limits.h"
 #include "sim/workload/workload_catalogue.h"
 #include "tools/frameworks/framework_defaults.h"
@@ -17,6 +17,7 @@
 #include "tools/frameworks/toml_text.h"
 #include "tools/frameworks/torchtitan_schedules.h"
 #include "tools/frameworks/torchtitan_stages.h"
+#include "tools/frameworks/training_reader.h"
 
 namespace stagecraft {
 namespace {
@@ -60,20 +61,12 @@ constexpr IrrelevantOptions kIrrelevant[] = {
     {"it says how processes find each other", kProcesses},
 };
 
-class TorchtitanReader {
+class TorchtitanReader : public TrainingReader {
  public:
-  TorchtitanReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,
-                   ImportedTraining& training)
-      : reader_(reader),
-        file_(file),
-        wishes_(wishes),
-        training_(training),
-        plan_(training.plan),
-        degrees_(*training.plan.mutable_degrees()) {}
+  using TrainingReader::TrainingReader;
 
   void Run() {
-    plan_.set_schema(1);
-    plan_.set_rank_order(kDefaultRankOrder);
+    BeginPlan();
     ReadModel();
     ReadDegrees();
     ReadBatch();
@@ -129,7 +122,12 @@ class TorchtitanReader {
     if (shards == 0) reader_.Refuse(kShards, "-1, for all that are left, or more than 0");
     const int64_t others = static_cast<int64_t>(degrees_.tp()) * degrees_.pp() * degrees_.cp();
     if (shards > 0 && training_.processes.Total() == 0 && wishes_.cluster == nullptr) {
-      training_.processes = {1, others * replicas * shards};
+      const int64_t data_ranks = replicas * shards;
+      if (data_ranks > kMostOfADegree / others) {
+        throw InputError(fmt::format("{}: divides the work among more than {} processes", file_,
+                                     kMostOfADegree));
+      }
+      training_.processes = {1, others * data_ranks};
     }
     TakeDataParallelism(file_, wishes_, training_);
     if (!degrees_.has_dp()) {
@@ -295,8 +293,7 @@ class TorchtitanReader {
     reader_.Became("training.mixed_precision_reduce",
                    fmt::format("gradients of {} bytes", plan_.gradient_bytes()));
     reader_.IsNotSimulated("training.dtype", "weights have the width of the stack's default");
-    const nlohmann::json converters = reader_.Value("model.converters");
-    const std::string names = converters.is_null() ? "" : converters.dump();
+    const std::string names = Join(reader_.Texts("model.converters"), " ");
     const bool is_float8 = names.find("float8") != names.npos;
     const bool is_mx = names.find("mx") != names.npos;
     if (!is_float8 && !is_mx) return;
@@ -397,12 +394,6 @@ class TorchtitanReader {
                    plan_.offload_optimizer() ? "offload-optimizer" : "no offload");
   }
 
-  OptionReader& reader_;
-  const std::string& file_;
-  const TrainingWishes& wishes_;
-  ImportedTraining& training_;
-  PlanProto& plan_;
-  DegreesProto& degrees_;
   Workload workload_;
 };
 

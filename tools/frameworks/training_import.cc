@@ -28,6 +28,7 @@
 #include "tools/verb/print_json.h"
 #include "tools/verb/proto_text.h"
 #include "tools/verb/report_header.h"
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
 namespace {
@@ -36,17 +37,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
-
-// Puts a word of a command in quotes if a shell would read it otherwise.
-std::string ShellQuoted(const std::string& word) {
-  const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) || std::string_view("-_./:=+,@%").find(c) != std::string_view::npos;
-  });
-  if (is_plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 struct Written {
   std::string plan_path, plan_text;
@@ -103,7 +93,7 @@ Written Finish(const std::string& file, const std::string& plan_path, const Clus
 
 std::string CommandText(const std::vector<std::string>& words) {
   std::string text = "./stagecraft";
-  for (const std::string& word : words) text += " " + ShellQuoted(word);
+  for (const std::string& word : words) text += " " + ShellQuotedIfNeeded(word);
   return text;
 }
 

@@ -1,6 +1,7 @@
 // Tests of import and export of training frameworks, as a user types them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/workload/readers/hf_config.h"
 #include "tools/frameworks/network_file.h"
+#include "tools/frameworks/torchtitan_stages.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -158,6 +160,9 @@ TEST_F(TrainingImportTest, ContradictionsOfMegatronAreRefused) {
             "t.sh: line 1: --normalization: got \"Norm\", want one of LayerNorm, RMSNorm");
   EXPECT_EQ(MegatronError("--hidden-size many"),
             "t.sh: line 1: --hidden-size: got \"many\", want a whole number from 1 to 4294967296");
+  EXPECT_NE(MegatronError("--num-experts 8 --moe-layer-freq '[0,1]*9223372036854775807'")
+                .find("want a number above 0, or a list of 24 zeros and ones"),
+            std::string::npos);
   EXPECT_EQ(MegatronError("--recompute-granularity full"),
             "t.sh: got recompute-granularity full without recompute-method, want uniform or block");
 }
@@ -203,6 +208,23 @@ TEST_F(TrainingImportTest, TorchtitanSaysHowItShards) {
   EXPECT_EQ(report["arguments"][2], "llama3-8b");
   EXPECT_NE(ImportError({"torchtitan", Write("b.toml", "[model\n")}).find("b.toml: line 1"),
             std::string::npos);
+}
+
+// The embedding and blocks 1 to 3, 4 to 12, 13 to 20, 21 to 32 with the head.
+TEST_F(TrainingImportTest, EverySecondBlockOfTorchtitanRecomputesInUnequalChunks) {
+  const std::string toml =
+      Write("t.toml",
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[parallelism]\n"
+            "pipeline_parallel_degree = 2\npipeline_parallel_schedule = \"Interleaved1F1B\"\n"
+            "module_fqns_per_model_part = " +
+                ModulesOfParts({4, 9, 8, 13}).dump() +
+                "\n[activation_checkpoint]\nmode = \"selective\"\nselective_ac_option = \"2\"\n");
+  Import({"torchtitan", toml, "--cluster", "h100-sxm:1x8"});
+  const Json stage = Plan()["stages"][0];
+  EXPECT_EQ(stage["recompute"], "NONE");
+  std::vector<int> recomputed;
+  for (const Json& range : stage["recomputed"]) recomputed.push_back(range["first"]);
+  EXPECT_EQ(recomputed, (std::vector<int>{2, 14, 16, 18, 20}));
 }
 
 TEST_F(TrainingImportTest, DeepspeedDerivesItsBatch) {
@@ -264,6 +286,63 @@ TEST_F(TrainingImportTest, TrainingArgumentsMayNameDeepspeedsFile) {
   EXPECT_EQ(Plan()["global_batch"], "64");
   EXPECT_EQ(Plan()["zero"], 1);
   EXPECT_EQ(report["stack"], "deepspeed");
+}
+
+TEST_F(TrainingImportTest, AccumulationStepsOfDeepspeedsFileCountUnlessTheTrainerHasThem) {
+  Write("ds.json", R"({"gradient_accumulation_steps": 4})");
+  const auto batch = [&](const std::string& steps) -> std::string {
+    const std::string arguments =
+        Write("a.json", R"({"per_device_train_batch_size": 2, "max_length": 2048, )" + steps +
+                            R"("deepspeed": "ds.json"})");
+    Import({"huggingface", arguments, "--model", "gpt2-medium", "--cluster", "h100-sxm:1x8"});
+    return Plan()["global_batch"];
+  };
+  EXPECT_EQ(batch(""), "64");
+  EXPECT_EQ(batch(R"("gradient_accumulation_steps": 2, )"), "32");
+}
+
+TEST_F(TrainingImportTest, BatchesAndRanksThatAreTooLargeAreRefused) {
+  const std::string json = Write("ds.json", R"({"train_micro_batch_size_per_gpu": 1000000000,
+      "gradient_accumulation_steps": 1000000000})");
+  EXPECT_NE(ImportError({"deepspeed", json, "--model", "gpt2-medium", "--seq", "1024", "--cluster",
+                         "h100-sxm:1x8"})
+                .find("got a global batch of micro-batch 1000000000 x 1000000000 accumulation "
+                      "steps x dp 8, want at most 1000000000"),
+            std::string::npos);
+  const std::string toml =
+      Write("t.toml",
+            "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[parallelism]\n"
+            "tensor_parallel_degree = 1000000\ncontext_parallel_degree = 1000000\n"
+            "data_parallel_shard_degree = 1000000\n");
+  EXPECT_NE(ImportError({"torchtitan", toml}).find("more than 1000000 processes"),
+            std::string::npos);
+  const std::string script = Write(
+      "t.sh", std::string("torchrun --nnodes 1000000 --nproc-per-node 1000000 t.py ") + kArguments);
+  EXPECT_NE(ImportError({"megatron", script})
+                .find("1000000000000 processes give dp 1000000000000, want at most 1000000"),
+            std::string::npos);
+}
+
+TEST_F(TrainingImportTest, ConvertersOfTorchtitanMayHaveAnyBytes) {
+  const std::string script =
+      Write("t.sh",
+            "torchrun --nnodes 1 --nproc-per-node 8 -m torchtitan.train --model.name llama3 "
+            "--model.flavor 8B --model.converters float8\xff\n");
+  Import({"torchtitan", script, "--cluster", "h100-sxm:1x8"});
+  EXPECT_EQ(Plan()["precision"], "FP8");
+}
+
+TEST_F(TrainingImportTest, NodesAndDevicesOfNemoAreBothReported) {
+  const std::string yaml =
+      Write("n.yaml",
+            "trainer:\n  num_nodes: 1\n  devices: 8\n  precision: bf16-mixed\nmodel:\n"
+            "  num_layers: 12\n  hidden_size: 768\n  num_attention_heads: 12\n  seq_length: 1024\n"
+            "  vocab_size: 50304\n  micro_batch_size: 1\n  global_batch_size: 16\n");
+  const Args options = Options(Import({"nemo", yaml})["understood"]);
+  for (const char* wanted : {"trainer.num_nodes 1", "trainer.devices 8"}) {
+    EXPECT_EQ(std::count(options.begin(), options.end(), wanted), 1) << wanted;
+  }
+  EXPECT_EQ(Plan()["degrees"]["dp"], 8);
 }
 
 TEST_F(TrainingImportTest, WhatAFrameworkCannotRunIsRefused) {

@@ -199,6 +199,30 @@ TEST_F(ImportTracesTest, WhatIsNoTraceIsRefusedInASentence) {
       std::string::npos);
 }
 
+TEST_F(ImportTracesTest, KernelsThatAreDecadesApartAreRefused) {
+  const auto trace = [&](const std::string& name, const std::string& start) {
+    return Write(name, R"([{"ph":"X","cat":"kernel","name":"a","pid":0,"tid":7,"ts":)" + start +
+                           R"(,"dur":1,"args":{}},{"ph":"X","cat":"kernel","name":"b","pid":0,)" +
+                           R"("tid":7,"ts":2100000000000000,"dur":2100000000000000,"args":{}}])");
+  };
+  const std::string first = trace("a.json", "2099999999999999");
+  const std::string second = trace("b.json", "-2100000000000000");
+  EXPECT_NE(ErrorOf(RunImport, {"kineto", second, first, "-o", Path("m.pb")})
+                .find("b.json: got kernels that are 6300000000 s apart, want those of one run"),
+            std::string::npos);
+}
+
+TEST_F(ImportTracesTest, ObjectsInPlaceOfSizesAreNoSizes) {
+  const std::string trace =
+      Write("a.json",
+            R"([{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":9,"args":{
+      "Input Dims":[{"a":4},{"b":4}],"Input type":["float","float"]}},
+      {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":2.0625,"dur":3.5,"args":{}}])");
+  const nlohmann::json report = Json(RunImport, {"kineto", trace, "-o", Path("m.pb")});
+  EXPECT_EQ(report["kernels"], 1);
+  EXPECT_DOUBLE_EQ(report["step_ms"], 0.0035);
+}
+
 TEST_F(ImportTracesTest, NsightSystemsTellsKernelsByTheRangesAroundTheirLaunch) {
   // Thread 5 of process 1: globalTid 0x1000005; a kernel in "layer4.mlp" of "forward micro-batch
   // 2".

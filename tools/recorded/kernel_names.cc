@@ -73,7 +73,6 @@ constexpr NamePart kKernels[] = {
     {"softmax", KernelClass::kSoftmax},
     {"layer_norm", KernelClass::kNorm},
     {"layernorm", KernelClass::kNorm},
-    {"layer_norm_grad", KernelClass::kNorm},
     {"rms_norm", KernelClass::kNorm},
     {"rmsnorm", KernelClass::kNorm},
     {"batch_norm", KernelClass::kNorm},

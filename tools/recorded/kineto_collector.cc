@@ -155,8 +155,8 @@ void KinetoCollector::TakeOwn(const KinetoEvent& event, RecordedKernel& kernel) 
     if (!own.lane) fail(KinetoKey::kOwnLane, event.own_lane);
   }
   own.tag.rank = Narrow(event.own_rank);
-  own.tag.stage = static_cast<int16_t>(std::min<int64_t>(event.own_stage, INT16_MAX));
-  own.tag.chunk = static_cast<int16_t>(std::min<int64_t>(event.own_chunk, INT16_MAX));
+  own.tag.stage = static_cast<int16_t>(std::clamp<int64_t>(event.own_stage, -1, INT16_MAX));
+  own.tag.chunk = static_cast<int16_t>(std::clamp<int64_t>(event.own_chunk, -1, INT16_MAX));
   own.tag.micro_batch = Narrow(event.own_micro_batch);
   own.tag.segment = static_cast<uint8_t>(std::clamp<int64_t>(event.own_segment, 0, UINT8_MAX));
   kernel.kind = *kind;

@@ -1,5 +1,6 @@
 #include "tools/recorded/kineto_event.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
@@ -53,6 +54,22 @@ KinetoKey Find(const Words& words, std::string_view word) {
   return found == words.end() ? KinetoKey::kNone : found->second;
 }
 
+constexpr size_t kDigits = 3;  // of nanoseconds
+constexpr int64_t kPerMicrosecond = 1000;
+constexpr int64_t kMostMicroseconds = kMostTraceNs / kPerMicrosecond;
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+// Reads a number with an exponent, which no known program writes, as well as a double can.
+std::optional<int64_t> RoundedNanoseconds(std::string_view microseconds) {
+  const char* const end = microseconds.data() + microseconds.size();
+  double value = 0;
+  const auto [last, error] = std::from_chars(microseconds.data(), end, value);
+  const bool is_number = error == std::errc() && last == end;
+  if (!is_number || !(std::abs(value) < static_cast<double>(kMostMicroseconds))) return {};
+  return static_cast<int64_t>(std::llround(value * kPerMicrosecond));
+}
+
 }  // namespace
 
 KinetoKey FindEventKey(std::string_view word) { return Find(EventWords(), word); }
@@ -85,37 +102,20 @@ void KinetoEvent::Clear() {
 }
 
 std::optional<int64_t> NanosecondsOf(std::string_view microseconds) {
-  constexpr int kDigits = 3;  // of nanoseconds
-  constexpr int64_t kPerMicrosecond = 1000;
-  constexpr int64_t kMost = kMostTraceNs / kPerMicrosecond;
   const char* const end = microseconds.data() + microseconds.size();
   int64_t whole = 0;
   const auto [after, error] = std::from_chars(microseconds.data(), end, whole);
-  const bool is_plain = error == std::errc() && (after == end || *after == '.');
-  if (!is_plain || whole > kMost || whole < -kMost) {
-    // A number with an exponent, which no known program writes, is read as it can be.
-    double value = 0;
-    const auto [last, problem] = std::from_chars(microseconds.data(), end, value);
-    if (problem != std::errc() || last != end || !(std::abs(value) < static_cast<double>(kMost))) {
-      return {};
-    }
-    return static_cast<int64_t>(std::llround(value * kPerMicrosecond));
+  const bool has_digits = error == std::errc() && (after == end || *after == '.');
+  const std::string_view fraction =
+      has_digits && after != end ? std::string_view(after + 1, end) : std::string_view();
+  const bool is_plain = has_digits && std::all_of(fraction.begin(), fraction.end(), IsDigit);
+  if (!is_plain) return RoundedNanoseconds(microseconds);
+  if (whole > kMostMicroseconds || whole < -kMostMicroseconds) return {};
+  int64_t part = 0;  // what is below a nanosecond is cut off
+  for (size_t digit = 0; digit < kDigits; ++digit) {
+    part = 10 * part + (digit < fraction.size() ? fraction[digit] - '0' : 0);
   }
-  int64_t part = 0;
-  int digits = 0;
-  for (const char* at = after == end ? end : after + 1; at != end; ++at, ++digits) {
-    if (*at < '0' || *at > '9') {
-      double value = 0;
-      const auto [last, problem] = std::from_chars(microseconds.data(), end, value);
-      if (problem != std::errc() || last != end) return {};
-      if (!(std::abs(value) < static_cast<double>(kMost))) return {};
-      return static_cast<int64_t>(std::llround(value * kPerMicrosecond));
-    }
-    if (digits < kDigits) part = 10 * part + (*at - '0');
-  }
-  for (; digits < kDigits; ++digits) part *= 10;
-  const bool is_negative = microseconds.starts_with('-');
-  return kPerMicrosecond * whole + (is_negative ? -part : part);
+  return kPerMicrosecond * whole + (microseconds.starts_with('-') ? -part : part);
 }
 
 }  // namespace stagecraft

@@ -126,7 +126,8 @@ class KinetoSax : public nlohmann::json_sax<nlohmann::json> {
 
   void Argument(int64_t value) {
     if (argument_ == KinetoKey::kInputDims) {
-      if (depth_ == event_depth_ + 3) event_.dims.back().push_back(value);
+      // In a list of its own; objects in its place have no sizes.
+      if (depth_ == event_depth_ + 3 && !event_.dims.empty()) event_.dims.back().push_back(value);
       return;
     }
     if (depth_ != event_depth_ + 1) return;

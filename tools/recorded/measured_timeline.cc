@@ -22,8 +22,6 @@ struct Piece {
   int64_t start_ns = 0, end_ns = 0;
 };
 
-// The longest time that fits a timeline of many kernels.
-constexpr int64_t kMostSpanNs = int64_t{1} << 56;
 // The limit of a timeline (timeline_record_proto.h) for the sum of the ends of tasks.
 constexpr double kMostSumNs = 4.6e18;
 
@@ -63,11 +61,7 @@ class Maker {
 
   void Collect(const RecordedStep& step) {
     double sum_ends = 0;
-    if (step.end_ns - step.start_ns > kMostSpanNs) {
-      throw InputError(fmt::format("{}: got kernels that are {} s apart, want those of one run",
-                                   recordings_[0].file,
-                                   (step.end_ns - step.start_ns) / 1'000'000'000));
-    }
+    CheckSpan(recordings_[0], step.start_ns, step.end_ns);
     for (int rank = 0; rank < static_cast<int>(ranks_.ranks.size()); ++rank) {
       const RecordedRank& of = ranks_.ranks[rank];
       for (const int index : of.kernels) {

@@ -65,6 +65,8 @@ class Finder {
       if (name != recording.devices.end()) rank.gpu = name->second;
       rank.shift_ns = recording.base_ns;
       rank.kernels = std::move(kernels);
+      const Span span = SpanOf(recording, rank);
+      CheckSpan(recording, span.start_ns, span.end_ns);
       rank.rank = is_one && recording.rank ? *recording.rank
                   : recording.own.empty()  ? static_cast<int>(found_.ranks.size())
                                            : device;
@@ -138,6 +140,12 @@ class Finder {
 };
 
 }  // namespace
+
+void CheckSpan(const Recording& recording, int64_t start_ns, int64_t end_ns) {
+  if (end_ns - start_ns <= kMostSpanNs) return;
+  throw InputError(fmt::format("{}: got kernels that are {} s apart, want those of one run",
+                               recording.file, (end_ns - start_ns) / 1'000'000'000));
+}
 
 RecordedRanks FindRanks(const std::vector<Recording>& recordings) {
   return Finder(recordings).Find();

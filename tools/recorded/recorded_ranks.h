@@ -10,6 +10,9 @@
 
 namespace stagecraft {
 
+// The longest time from the first to the last kernel of a rank, or of a step, which is two years.
+inline constexpr int64_t kMostSpanNs = int64_t{1} << 56;
+
 struct RecordedRank {
   int rank = 0;              // in the job
   int recording = 0;         // into the recordings
@@ -27,8 +30,13 @@ struct RecordedRanks {
 
 // A recording of one device is a rank, one of several devices a rank for each. Ranks that nothing
 // states are counted from 0 in the order of the recordings. Throws InputError for two recordings of
-// one rank, for ranks beyond the size of their job, and for recordings of jobs of different sizes.
+// one rank, for ranks beyond the size of their job or longer than kMostSpanNs, and for recordings
+// of jobs of different sizes.
 RecordedRanks FindRanks(const std::vector<Recording>& recordings);
+
+// Throws an InputError that begins with the recording's file if these times of its kernels are
+// further apart than kMostSpanNs.
+void CheckSpan(const Recording& recording, int64_t start_ns, int64_t end_ns);
 
 // A training step that names mark.
 struct RecordedStep {

@@ -1,25 +1,8 @@
 #include "tools/study/study_point.h"
 
-#include <algorithm>
-#include <cctype>
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
-namespace {
-
-bool IsPlain(char c) {
-  constexpr const char* kPlain = "-_./,:=+@%";
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-         (c != '\0' && std::string(kPlain).find(c) != std::string::npos);
-}
-
-std::string ShellWord(const std::string& word) {
-  if (!word.empty() && std::all_of(word.begin(), word.end(), IsPlain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
-}  // namespace
 
 Args WordsOf(const StudyPoint& point) {
   Args words;
@@ -38,7 +21,7 @@ std::string CommandLineOf(const std::string& verb, const StudyPoint& point) {
     if (is_switch) {
       line += " --" + name + (value == "true" ? "" : "=false");
     } else {
-      line += " --" + name + " " + ShellWord(value);
+      line += " --" + name + " " + ShellQuotedIfNeeded(value);
     }
   }
   return line;

@@ -9,6 +9,7 @@
 
 #include "costmodel/text.h"
 #include "tools/verb/command.h"
+#include "tools/verb/shell_quoting.h"
 
 namespace stagecraft {
 namespace {
@@ -97,13 +98,6 @@ std::string BashPositional(const Json& verbs) {
   return lines;
 }
 
-// Returns `text` in single quotes, as shells read them.
-std::string Quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // Returns `text` with a backslash before each character that zsh's _arguments would interpret.
 std::string Escaped(const std::string& text) {
   std::string escaped;
@@ -130,7 +124,9 @@ std::string ZshFlag(const Json& flag) {
   const std::string action = ZshAction(flag), help = FirstSentence(flag["help"].get<std::string>());
   const bool is_list = flag["takes_several"].get<bool>();
   std::string lines;
-  const auto add = [&](const std::string& line) { lines += "        " + Quoted(line) + " \\\n"; };
+  const auto add = [&](const std::string& line) {
+    lines += "        " + ShellQuoted(line) + " \\\n";
+  };
   for (const std::string& name : NamesOf(flag)) {
     if (IsPositional(flag)) {
       add(fmt::format("{}:{}:{}", is_list ? "*" : "", name, action));
@@ -188,7 +184,7 @@ std::string ZshCompletion(const Json& verbs) {
   std::string list, cases;
   for (const Json& verb : verbs) {
     const std::string name = verb["name"].get<std::string>();
-    list += "      " + Quoted(name + ":" + Escaped(verb["summary"].get<std::string>())) + "\n";
+    list += "      " + ShellQuoted(name + ":" + Escaped(verb["summary"].get<std::string>())) + "\n";
     cases += "    " + name + ")\n      _arguments \\\n";
     for (const Json& flag : verb["flags"]) cases += ZshFlag(flag);
     cases +=
