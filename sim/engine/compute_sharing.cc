@@ -1,11 +1,12 @@
 #include "sim/engine/compute_sharing.h"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace stagecraft {
 namespace {
+
+constexpr double kUnknown = -1;
 
 // Describes a task of collectives on one of a rank's lanes.
 struct Collective {
@@ -16,7 +17,12 @@ struct Collective {
 class Slowing {
  public:
   Slowing(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
-      : schedule_(schedule), timeline_(timeline), costs_(costs), lost_(schedule.task_count()) {}
+      : schedule_(schedule),
+        timeline_(timeline),
+        costs_(costs),
+        slowdowns_(costs.devices.size() * schedule.op_sequence_count(), kUnknown),
+        shares_(slowdowns_),
+        lost_(schedule.task_count()) {}
 
   // Returns the time that each task loses; the result is empty if none does.
   std::vector<Duration> Run() {
@@ -55,16 +61,16 @@ class Slowing {
     const int device = costs_.device_of_rank[rank];
     const auto ops = schedule_.ops(op_sequence);
     if (ops.size() == 1) return costs_.estimates[device][ops[0]].slowdown;
-    const auto [found, is_new] = slowdowns_.try_emplace({device, op_sequence}, 0);
-    if (!is_new) return found->second;
+    double& slowdown = slowdowns_[device * schedule_.op_sequence_count() + op_sequence];
+    if (slowdown != kUnknown) return slowdown;
     double lost = 0;
     for (const OpId op : ops) {
       const Estimate& estimate = costs_.estimates[device][op];
       lost += estimate.slowdown * estimate.time.seconds();
     }
     const Duration all = costs_.op_sequences[device][op_sequence].device;
-    if (all > Duration()) found->second = lost / all.seconds();
-    return found->second;
+    slowdown = all > Duration() ? lost / all.seconds() : 0;
+    return slowdown;
   }
 
   // Both are in order of time, and tasks run one after another.
@@ -92,22 +98,21 @@ class Slowing {
     const OpSequenceId op_sequence = schedule_.op_sequence(task);
     if (op_sequence < 0) return 0;
     const int device = costs_.device_of_rank[rank];
-    const auto [found, is_new] = shares_.try_emplace({device, op_sequence}, 0);
-    if (!is_new) return found->second;
+    double& share = shares_[device * schedule_.op_sequence_count() + op_sequence];
+    if (share != kUnknown) return share;
     Duration computing;
     for (const OpId op : schedule_.ops(op_sequence)) {
       if (!IsCollective(schedule_.op(op).kind)) computing += costs_.estimates[device][op].time;
     }
     const Duration all = costs_.op_sequences[device][op_sequence].device;
-    if (all > Duration()) found->second = std::min(1.0, computing.seconds() / all.seconds());
-    return found->second;
+    share = all > Duration() ? std::min(1.0, computing.seconds() / all.seconds()) : 0;
+    return share;
   }
 
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
-  // Keys are a device and an op sequence.
-  std::map<std::pair<int, OpSequenceId>, double> slowdowns_, shares_;
+  std::vector<double> slowdowns_, shares_;  // by distinct device and op sequence
   std::vector<Duration> lost_;
   bool any_ = false;
 };

@@ -33,11 +33,48 @@ Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> duratio
   if (completed_ != schedule.task_count()) {
     throw DeadlockError(ExplainDeadlock(schedule, waits_));
   }
+  return TakeTimeline();
+}
+
+Timeline Engine::RunAgain(std::span<const Duration> durations) {
+  CHECK(order_.size() == durations.size());
+  durations_ = durations.data();
+  end_.assign(durations.size(), Duration());
+  if (!launches_.empty()) {
+    start_.resize(durations.size());
+    launched_.assign(durations.size(), Duration());
+    host_free_.assign(schedule_->lane_count(), Duration());
+  }
+  for (const TaskId task : order_) {
+    End(task, [](TaskId) {});
+  }
+  return TakeTimeline();
+}
+
+Timeline Engine::TakeTimeline() {
   if (start_.empty()) {
     start_.resize(end_.size());
-    for (size_t task = 0; task < end_.size(); ++task) start_[task] = end_[task] - durations[task];
+    for (size_t task = 0; task < end_.size(); ++task) start_[task] = end_[task] - durations_[task];
   }
   return Timeline(std::move(start_), std::move(end_));
+}
+
+template <typename Visit>
+void Engine::End(TaskId task, Visit release) {
+  now_ = end_[task].ns();
+  if (!start_.empty()) start_[task] = end_[task];
+  const Duration delay = launches_.empty() ? Duration() : HostDelay(task);
+  const Duration end = Duration::Nanoseconds(now_) + delay + durations_[task];
+  end_[task] = end;
+  for (const TaskId next : schedule_->successors(task)) {
+    end_[next] = std::max(end_[next], end);
+    release(next);
+  }
+  for (const TaskId next : schedule_->next_on_lanes(task)) {
+    if (next < 0) continue;
+    end_[next] = std::max(end_[next], end);
+    release(next);
+  }
 }
 
 // If nothing changes the duration of a task once it runs, its start is the latest end of what it
@@ -46,21 +83,11 @@ void Engine::RunFixed() {
   while (!ready_.empty()) {
     const TaskId task = ready_.back();
     ready_.pop_back();
-    now_ = end_[task].ns();
-    if (!start_.empty()) start_[task] = end_[task];
-    const Duration delay = launches_.empty() ? Duration() : HostDelay(task);
-    end_[task] = Duration::Nanoseconds(now_) + delay + durations_[task];
-    const auto release = [&](TaskId next) {
-      end_[next] = std::max(end_[next], end_[task]);
-      Release(next);
-    };
     waits_[task] = kDone;
-    ++completed_;
-    for (const TaskId next : schedule_->successors(task)) release(next);
-    for (const TaskId next : schedule_->next_on_lanes(task)) {
-      if (next >= 0) release(next);
-    }
+    order_.push_back(task);
+    End(task, [this](TaskId next) { Release(next); });
   }
+  completed_ = static_cast<int>(order_.size());
 }
 
 // The event loop. At each instant first complete everything, then start everything
@@ -97,6 +124,7 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
   completed_ = 0;
   events_ = EventQueue();
   ready_.clear();
+  order_.clear();
   const int tasks = schedule.task_count();
   end_.assign(tasks, Duration());
   waits_.resize(tasks);

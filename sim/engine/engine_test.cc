@@ -238,20 +238,16 @@ TEST(EngineTest, AThrottledDeviceWaitsNoLongerForItsHost) {
   EXPECT_EQ(run().end(a), 5_us);
 }
 
-// Random schedules on three lanes, each of which has its own rate from the beginning: tasks take
-// longer accordingly, and launches take as long as before.
-TEST(EngineTest, RatesScaleTasksAndNotTheirLaunches) {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+// A random schedule on three lanes, each of which is slower by its own factor.
+struct RandomSchedule {
+  explicit RandomSchedule(uint64_t seed) {
     Random random(seed);
     const auto draw = [&](int64_t most) { return random.Integer(0, most); };
     const int64_t slower[] = {1 << draw(2), 1 << draw(2), 1 << draw(2)};
-    std::vector<RateChange> changes;
     for (int lane = 0; lane < 3; ++lane) {
       changes.push_back({0_us, Lane(lane), 1.0 / static_cast<double>(slower[lane])});
     }
     Schedule::Builder builder;
-    std::vector<Duration> durations, stretched;
-    std::vector<Launch> launches;
     for (TaskId task = 0; task < 40; ++task) {
       const auto lane = static_cast<int>(draw(2));
       const auto other = static_cast<int>(draw(2));
@@ -264,11 +260,38 @@ TEST(EngineTest, RatesScaleTasksAndNotTheirLaunches) {
       const Duration lead = Duration::Nanoseconds(draw(20));
       launches.push_back({lead, lead + Duration::Nanoseconds(draw(20)), draw(3) == 0});
     }
-    const Schedule schedule = builder.Build();
-    const Timeline got =
-        Engine().Run(schedule, durations, {.changes = changes, .launches = launches});
-    const Timeline want = Engine().Run(schedule, stretched, {.launches = launches});
+    schedule = builder.Build();
+  }
+
+  Schedule schedule;
+  std::vector<RateChange> changes;
+  std::vector<Duration> durations, stretched;
+  std::vector<Launch> launches;
+};
+
+// Tasks take longer according to the rates of their lanes, and launches take as long as before.
+TEST(EngineTest, RatesScaleTasksAndNotTheirLaunches) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const RandomSchedule random(seed);
+    const Timeline got = Engine().Run(random.schedule, random.durations,
+                                      {.changes = random.changes, .launches = random.launches});
+    const Timeline want =
+        Engine().Run(random.schedule, random.stretched, {.launches = random.launches});
     ASSERT_EQ(got.Fingerprint(), want.Fingerprint()) << "seed " << seed;
+  }
+}
+
+TEST(EngineTest, ASecondReplayIsLikeAFirstOne) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const RandomSchedule random(seed);
+    for (const std::vector<Launch>& launches : {random.launches, std::vector<Launch>()}) {
+      Engine fresh, engine;
+      const Timeline want = fresh.Run(random.schedule, random.stretched, {.launches = launches});
+      engine.Run(random.schedule, random.durations, {.launches = launches});
+      const Timeline got = engine.RunAgain(random.stretched);
+      ASSERT_EQ(got.Fingerprint(), want.Fingerprint()) << "seed " << seed;
+      ASSERT_TRUE(std::ranges::equal(engine.launched(), fresh.launched())) << "seed " << seed;
+    }
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <utility>
 
 #include "costmodel/collective_method.h"
@@ -18,13 +17,18 @@ struct Sending {
 };
 using Sendings = std::vector<Sending>;  // one after another
 
+constexpr Duration kUnknown = Duration::Nanoseconds(-1);
+
 constexpr std::array kLanes = {LaneKind::kSendNext, LaneKind::kSendPrevious, LaneKind::kData,
                                LaneKind::kVocabulary, LaneKind::kExpert};
 
 class Sharing {
  public:
   Sharing(const Schedule& schedule, const Timeline& timeline, const BoundCosts& costs)
-      : schedule_(schedule), timeline_(timeline), costs_(costs) {}
+      : schedule_(schedule),
+        timeline_(timeline),
+        costs_(costs),
+        busy_(costs.devices.size() * schedule.op_sequence_count(), kUnknown) {}
 
   // Returns the extra time by task; the result is empty if there is none.
   std::vector<Duration> Run() {
@@ -51,14 +55,15 @@ class Sharing {
   Duration BusyTime(TaskId task) {
     const OpSequenceId op_sequence = schedule_.op_sequence(task);
     const int32_t rank = schedule_.lane_infos()[Index(schedule_.lanes(task)[0])].rank;
-    const auto [entry, is_new] =
-        busy_.try_emplace({costs_.device_of_rank[rank], op_sequence}, Duration());
-    if (!is_new) return entry->second;
+    const int device = costs_.device_of_rank[rank];
+    Duration& busy = busy_[device * schedule_.op_sequence_count() + op_sequence];
+    if (busy != kUnknown) return busy;
+    busy = Duration();
     for (const OpId op : schedule_.ops(op_sequence)) {
-      entry->second += InterfaceTime(OverSlowLinks(schedule_.op(op)),
-                                     costs_.MethodOf(schedule_, task, op).algorithm);
+      busy += InterfaceTime(OverSlowLinks(schedule_.op(op)),
+                            costs_.MethodOf(schedule_, task, op).algorithm);
     }
-    return entry->second;
+    return busy;
   }
 
   void AddSending(TaskId task, Sendings* sendings) {
@@ -108,7 +113,7 @@ class Sharing {
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
-  std::map<std::pair<int, OpSequenceId>, Duration> busy_;  // by device type and op sequence
+  std::vector<Duration> busy_;  // by distinct device and op sequence
   std::vector<Duration> extra_;
   std::vector<Loss> of_rank_;
 };

@@ -88,7 +88,8 @@ std::vector<Replay> SimExecutor::ReplayModel(const Schedule& schedule,
                                              std::span<const Launch> launches) {
   std::vector<Replay> replays;
   const auto replay = [&](std::vector<Duration> durations) {
-    Timeline timeline = engine_.Run(schedule, durations, {.launches = launches});
+    Timeline timeline = replays.empty() ? engine_.Run(schedule, durations, {.launches = launches})
+                                        : engine_.RunAgain(durations);
     const std::span<const Duration> launched = engine_.launched();
     replays.push_back(
         {std::move(durations), std::move(timeline), {launched.begin(), launched.end()}});

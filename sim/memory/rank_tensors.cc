@@ -108,11 +108,7 @@ RankTensors RankTensorsMaker::Make(const Plan& plan, int stage, int replica) {
     rank.workspace += Bytes(parts.spec.Rows() * parts.spec.sequence);
   }
   rank.states.weights += StageIndices(plan, workload_, stage);
-  if (held.gathers()) {
-    std::vector<std::vector<HeldParameters>> of_layers;
-    for (const LayerRange& range : s.chunks) of_layers.push_back(Parameters(parts, range));
-    rank.workspace += held.StayGathered(of_layers);
-  }
+  if (held.gathers()) rank.workspace += held.StayGathered(Parameters(parts));
   if (sharing.updates) {
     rank.update =
         TraceUpdate(framework_.update, UpdatedBy(trained, sharing, plan.offload.optimizer));
@@ -162,16 +158,20 @@ Bytes RankTensorsMaker::LastOutputs(const StageParts& parts) const {
   return bytes;
 }
 
-std::vector<HeldParameters> RankTensorsMaker::Parameters(const StageParts& parts,
-                                                         const LayerRange& range) const {
-  std::vector<HeldParameters> parameters;
-  for (int l = range.first; l < range.first + range.count; ++l) {
-    const LayerKind layer =
-        parts.plan.SplitsVocabulary() ? WithoutVocabulary(workload_.layer(l)) : workload_.layer(l);
-    parameters.push_back({ShardParameters(layer, parts.spec.tensor, parts.spec.expert),
-                          ShardTrained(layer, parts.spec.tensor, parts.spec.expert)});
+std::vector<std::vector<HeldParameters>> RankTensorsMaker::Parameters(
+    const StageParts& parts) const {
+  const std::vector<ParameterCount> all = KindParameters(parts.plan, workload_, parts.number);
+  const std::vector<ParameterCount> trained =
+      TrainedKindParameters(parts.plan, workload_, parts.number);
+  std::vector<std::vector<HeldParameters>> by_chunk;
+  for (const LayerRange& range : parts.stage.chunks) {
+    std::vector<HeldParameters>& parameters = by_chunk.emplace_back();
+    for (int layer = range.first; layer < range.first + range.count; ++layer) {
+      const int kind = workload_.layers[layer];
+      parameters.push_back({all[kind], trained[kind]});
+    }
   }
-  return parameters;
+  return by_chunk;
 }
 
 Bytes RankTensorsMaker::ScoreBuffer(const StageParts& parts) const {

@@ -62,7 +62,8 @@ class RankTensorsMaker {
   TraceOptions Options(const StageParts& parts, const LayerRange& range, int layer) const;
   bool HasHead(const StageParts& parts) const;
   Bytes LastOutputs(const StageParts& parts) const;
-  std::vector<HeldParameters> Parameters(const StageParts& parts, const LayerRange& range) const;
+  // Returns those of every layer, by chunk.
+  std::vector<std::vector<HeldParameters>> Parameters(const StageParts& parts) const;
   Bytes ScoreBuffer(const StageParts& parts) const;
   Bytes Messages(const StageParts& parts) const;
 

@@ -201,7 +201,7 @@ template <typename Count>
 std::vector<ParameterCount> CountKinds(const Plan& plan, const Workload& workload, Count count) {
   std::vector<ParameterCount> of_kind;
   for (const LayerKind& kind : workload.kinds) {
-    of_kind.push_back(count(plan.SplitsVocabulary() ? WithoutVocabulary(kind) : kind));
+    of_kind.push_back(plan.SplitsVocabulary() ? count(WithoutVocabulary(kind)) : count(kind));
   }
   return of_kind;
 }
