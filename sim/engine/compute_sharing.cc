@@ -20,7 +20,7 @@ class Slowing {
       : schedule_(schedule),
         timeline_(timeline),
         costs_(costs),
-        slowdowns_(costs.devices.size() * schedule.op_sequence_count(), kUnknown),
+        slowdowns_(costs.estimates.size() * schedule.op_sequence_count(), kUnknown),
         shares_(slowdowns_),
         lost_(schedule.task_count()) {}
 

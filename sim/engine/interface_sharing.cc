@@ -28,7 +28,7 @@ class Sharing {
       : schedule_(schedule),
         timeline_(timeline),
         costs_(costs),
-        busy_(costs.devices.size() * schedule.op_sequence_count(), kUnknown) {}
+        busy_(costs.estimates.size() * schedule.op_sequence_count(), kUnknown) {}
 
   // Returns the extra time by task; the result is empty if there is none.
   std::vector<Duration> Run() {
