@@ -71,8 +71,7 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
        "2147483647"},
       {".json", R"({"node_groups": [{"count": 1e300}]})",
        "c.json: node_groups[0].count: got 1e+300, want a number that fits the field"},
-      {".json", R"({"nmae": "x"})",
-       "c.json: unknown key \"nmae\"; did you mean \"name\"?"},
+      {".json", R"({"nmae": "x"})", "c.json: unknown key \"nmae\"; did you mean \"name\"?"},
       {".json", R"({"name": 3})", "c.json: name: got 3, want text; put it in quotes"},
       {".json", R"({"name": "a", "name": "b"})",
        "c.json: key \"name\" is given twice in one map, want once"},
@@ -198,11 +197,16 @@ TEST(ProtoFileTest, WritingIntoNoDirectoryIsAnInputError) {
 
 TEST(NearestTest, PrefixesComeBeforeSmallEditDistances) {
   const std::vector<std::string> known = {"count", "device", "devices_per_node", "node_type"};
-  EXPECT_EQ(NearestNames("dev", known),
-            "did you mean \"device\" or \"devices_per_node\"?");
+  EXPECT_EQ(NearestNames("dev", known), "did you mean \"device\" or \"devices_per_node\"?");
   EXPECT_EQ(NearestNames("Cuont", {"count"}), "did you mean \"count\"?");
   EXPECT_EQ(NearestNames("x", {}), "");
-  // More than half of the letters differ.
+  EXPECT_EQ(NearestNames("tarin", {"train", "run"}), "did you mean \"train\"?");
+  // Too many letters differ.
+  EXPECT_EQ(NearestNames("--gpus", {"--pue"}), "want \"--pue\"");
+  EXPECT_EQ(NearestNames("list", {"fit", "check", "search", "train", "run", "compare"}),
+            "no known name is similar");
+  EXPECT_EQ(NearestNames("--num-layers", {"--stage-layers", "a", "b", "c", "d", "e"}),
+            "no known name is similar");
   EXPECT_EQ(NearestNames("--mtbf", {"--tp", "--cp", "--dp"}),
             "want \"--tp\", \"--cp\" or \"--dp\"");
   EXPECT_EQ(NearestNames("whatif", {"check", "fit", "search", "train", "run", "compare"}),

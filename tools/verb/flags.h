@@ -29,9 +29,11 @@ class Flag {
   Flag& Required(bool is_required = true);
   // Restricts the value to these names, which shells complete.
   Flag& OneOf(Args names);
+  // Refuses other numbers, of a list each.
   Flag& Between(int least, int most);
   Flag& Between(int64_t least, int64_t most);
   Flag& Between(double least, double most);
+  Flag& AtLeast(int least);
   // Numbers may end in k, M, B or G, and T, for powers of 1,000, or in Ki, Mi, Gi and Ti, for
   // powers of 1,024 (quantity.h). Of this flag, k and the like also stand for powers of 1,024.
   Flag& InBinary();
@@ -60,6 +62,8 @@ class Flag {
 
  private:
   FlagEntry& entry() const;
+  template <typename Number>
+  Flag& Within(Number least, Number most, const std::string& range);
 
   FlagEntry* entry_ = nullptr;
 };
