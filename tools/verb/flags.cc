@@ -169,6 +169,7 @@ bool Flag::is_given() const { return entry().option->count() > 0; }
 std::string Flag::text() const { return fmt::format("{}", fmt::join(values(), " ")); }
 Args Flag::values() const { return entry().option->results(); }
 const std::string& Flag::name() const { return entry().names[0]; }
+const Args& Flag::negations() const { return entry().negations; }
 bool Flag::is_switch() const { return entry().type == FlagType::kSwitch; }
 bool Flag::takes_text() const { return entry().type == FlagType::kText; }
 

@@ -29,8 +29,7 @@ class Flag {
   Flag& Required(bool is_required = true);
   // Restricts the value to these names, which shells complete.
   Flag& OneOf(Args names);
-  // Refuses other numbers, of a list each.
-  Flag& Between(int least, int most);
+  Flag& Between(int least, int most);  // refuses other numbers, of a list each
   Flag& Between(int64_t least, int64_t most);
   Flag& Between(double least, double most);
   Flag& AtLeast(int least);
@@ -55,6 +54,7 @@ class Flag {
 
   // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;
+  const Args& negations() const;  // "--no-overlap-p2p"
   bool is_switch() const;
   bool takes_text() const;  // rather than numbers
   // Whether `name` ("--no-overlap-p2p") is one of its spellings.
