@@ -81,12 +81,11 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
       {".json", R"({"links": [{"link": {"bandwidth_bytes_per_s": 1e999}}]})",
        "c.json: got a number too large for any field, want a finite number"},
       {".json", R"({"links": [{"link": {"kind": "NVLINKS"}}]})",
-       "c.json: links[0].link.kind: got \"NVLINKS\", want one of KIND_UNSPECIFIED, NVLINK, PCIE, "
-       "NETWORK, HOST"},
+       "c.json: links[0].link.kind: got \"NVLINKS\", want one of NVLINK, PCIE, NETWORK, HOST"},
       {".json", "{\n  \"name\": \n",
        "c.json:3:1: got a syntax error or the end of the file, "
        "want JSON"},
-      {".json", "[]", "c.json: got a list, want a map with the keys of a ClusterProto"},
+      {".json", "[]", "c.json: got a list, want a map with the keys of a cluster"},
       {".yaml", "name: a\nname: b\n",
        "c.yaml:2:1: key \"name\" is given twice in one map, want "
        "once"},
@@ -99,10 +98,19 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
        "want a ClusterProto in text format"},
       {".textproto", "links {\n link { bandwidth_bytes_per_s: nan } }",
        "c.textproto: links[0].link.bandwidth_bytes_per_s: got nan, want a finite number"},
-      {".textproto", "  \n", "c.textproto: got an empty file, want a ClusterProto"},
+      {".textproto", "  \n", "c.textproto: got an empty file, want a cluster"},
       {".pb", "not a protobuf",
-       "c.pb: got 14 bytes that are damaged or cut short, want a binary ClusterProto"},
-      {".pb", std::string("\x50\x01", 2), "c.pb: got unknown field number 10, want a ClusterProto"},
+       "c.pb: got 14 bytes that are damaged or cut short, or not a cluster; stagecraft check says "
+       "what they are"},
+      {".pb", std::string("\x50\x01", 2), "c.pb: got unknown field number 10, want a cluster"},
+      {".json", R"({"degrees": {}, "name": "x"})",
+       "c.json: unknown key \"degrees\": the file is a plan, want a cluster"},
+      {".yaml", "displayTimeUnit: ms\ntraceEvents: []\n",
+       "c.yaml: unknown key \"displayTimeUnit\": the file is a Chrome or Kineto trace, want a "
+       "cluster"},
+      {".textproto", "degrees { tp: 8 }", "c.textproto: the file is a plan, want a cluster"},
+      {".yaml", "node_groups: []\nnmae: x\n",
+       "c.yaml: unknown key \"nmae\"; did you mean \"name\"?"},
       {".csv", "name", "c.csv: got extension \".csv\", want .textproto, .json, .yaml or .pb"},
   };
   for (const auto& [extension, text, want] : cases) EXPECT_EQ(ErrorOf(text, extension), want);

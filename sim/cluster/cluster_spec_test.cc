@@ -108,13 +108,14 @@ TEST(ClusterSpecTest, EveryNodeOfTheCatalogueMakesACluster) {
 }
 
 TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
-  const std::string forms =
-      ", want GPU:NxG (h100-sxm:8x8), NODE_ID:N (dgx-h100:8) or a cluster file";
+  const std::string forms = ", want GPU:NxG (h100-sxm:8x8), NODE:N (dgx-h100:8) or a cluster file";
   const std::string count = ", want a whole number from 1 to 1000000";
   const std::pair<std::string, std::string> cases[] = {
       {"", "--cluster: got \"\"" + forms},
-      {"h100", "--cluster: got \"h100\"" + forms},
-      {"h100:", "--cluster: got \"h100:\"" + forms},
+      {"h100x", "--cluster: got \"h100x\"" + forms},
+      {"h100", "--cluster: got \"h100\", want h100:NxG for N nodes of G of these GPUs"},
+      {"h100:", "--cluster: got \"h100:\", want h100:NxG for N nodes of G of these GPUs"},
+      {"dgx-h100", "--cluster: got \"dgx-h100\", want dgx-h100:N for N of these nodes"},
       {":2x8", "--cluster: got \":2x8\"" + forms},
       {"h100:2x8+", "--cluster: got \"\"" + forms},
       {"h100:8", "--cluster: got \"h100:8\", want h100:NxG for a GPU: N nodes of G GPUs"},
@@ -136,6 +137,17 @@ TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
        "\"dgx-1v\"?"},
   };
   for (const auto& [spec, want] : cases) EXPECT_EQ(ErrorOf(spec), want);
+}
+
+TEST(ClusterSpecTest, FilesThatAreNoClustersAreNamed) {
+  const std::string wanted =
+      ", want a cluster as .yaml, .json, .textproto or .pb, such as import makes";
+  const std::string folder = std::getenv("TEST_TMPDIR");
+  const std::string file = Written("topology.conf", "SwitchName=s0 Nodes=n[0-3]\n");
+  EXPECT_EQ(ErrorOf(folder), folder + ": got a folder" + wanted);
+  EXPECT_EQ(ErrorOf(file),
+            file + ": got a file whose name does not end as those of clusters do" + wanted);
+  EXPECT_EQ(ErrorOf("no/such"), "no/such: there is no such file" + wanted);
 }
 
 TEST(ClusterSpecTest, FilesOfEveryFormatAreRead) {

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/file_kind.h"
 #include "costmodel/json_to_proto.h"
 #include "costmodel/learned/samples/gzip.h"
 #include "costmodel/learned/samples/sample_file.h"
@@ -64,35 +64,6 @@ constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "HTML report"};
 
 constexpr const char* kWanted = "one of the kinds of file that check --help lists";
-
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// The field names at depth 0 of a text in protobuf's text format; the text may be malformed.
-Keys TextFormatKeys(const std::string& text) {
-  Keys keys;
-  int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '#') {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (c == '"' || c == '\'') {
-      for (++i; i < text.size() && text[i] != c; ++i) i += text[i] == '\\' ? 1 : 0;
-    } else if (c == '{' || c == '<' || c == '[') {
-      ++depth;
-    } else if (c == '}' || c == '>' || c == ']') {
-      --depth;
-    } else if (IsWord(c)) {
-      const size_t begin = i;
-      while (i < text.size() && IsWord(text[i])) ++i;
-      const size_t next = std::min(text.find_first_not_of(" \t\r\n", i), text.size());
-      const bool is_key =
-          next < text.size() && std::string_view(":{<").find(text[next]) != std::string_view::npos;
-      if (depth == 0 && is_key) keys.insert(text.substr(begin, i - begin));
-      --i;
-    }
-  }
-  return keys;
-}
 
 // Turns "nodeGroups" into "node_groups", as the reader of the file does.
 std::string SnakeCase(const std::string& key) {
