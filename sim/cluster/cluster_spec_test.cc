@@ -176,10 +176,21 @@ TEST(ClusterSpecTest, BadFilesAreOneSentence) {
       {"node_groups: [{device: h100x, count: 1}]",
        "node_groups[0].device: unknown GPU \"h100x\"; did you mean \"H100\", \"h100\" or "
        "\"A100\"?"},
-      {"node_groups: [{inline_node_type: {id: x, device: h100, devices: 1}, count: 1}]",
+      {"node_groups: [{inline_node_type: {id: x, devices: 1, inline_device: {id: g, power_w: 1}}}]",
+       "node_groups[0].inline_node_type.inline_device.generation, inline_device.multiprocessors, "
+       "inline_device.boost_clock_hz, inline_device.fp32_flop_per_s, "
+       "inline_device.vector_fp32_flop_per_s, inline_device.memory_bytes, "
+       "inline_device.memory_bandwidth_bytes_per_s, inline_device.l2_bytes, wiring, intra: got "
+       "none "
+       "of these, want all of them"},
+      {"node_groups: [{inline_node_type: {id: x, device: h100, devices: 1, intra: {kind: PCIE, "
+       "bandwidth_gb_per_s: 64}}, count: 1}]",
        "node_groups[0].inline_node_type.wiring: got none, want SWITCHED, CUBE_MESH, ALL_PAIRS, "
        "PAIRS, PCIE or SINGLE_CUBE_MESH"},
       {"node_groups: [{device: h100, count: 1}]\nlinks: [{from: a, to: b}]",
+       "links[0].link.kind, bandwidth_bytes_per_s: got none of these, want all of them"},
+      {"node_groups: [{device: h100, count: 1}]\nlinks: [{from: a, to: b, link: "
+       "{bandwidth_gb_per_s: 1}}]",
        "links[0].link.kind: got none, want NVLINK, PCIE, NETWORK or HOST"},
       {"name: x", "node_groups: got none, want at least one node"},
   };
