@@ -18,6 +18,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/readers/hf_config.h"
+#include "tools/check/check_answers.h"
 #include "tools/check/check_foreign.h"
 #include "tools/check/check_kinds.h"
 #include "tools/check/check_networks.h"
@@ -61,6 +62,8 @@ constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "sweep table",
                                        "Nsight Systems export",
                                        "Chakra execution trace",
+                                       "training configuration",
+                                       "answer of a verb",
                                        "HTML report"};
 
 constexpr const char* kWanted = "one of the kinds of file that check --help lists";
@@ -124,11 +127,15 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
                             const std::string& extension, const CheckContext& context) {
   Keys keys;
   if (extension == ".json") {
-    keys = KeysOf(ParseJson(text, path));
+    const nlohmann::json root = ParseJson(text, path);
+    keys = KeysOf(root);
     if (keys.contains("items")) return CheckKubernetesNodes(text, path);
+    if (const auto answer = CheckAnswer(root, text, path)) return *answer;
+    if (const auto config = CheckTrainingConfig(root, path)) return *config;
   } else if (extension == ".yaml" || extension == ".yml") {
     const nlohmann::json root = ParseYaml(text, path);
     if (root.is_array()) return CheckSlurmTopology(text, path);
+    if (const auto config = CheckTrainingConfig(root, path)) return *config;
     keys = KeysOf(root);
   } else {
     keys = TextFormatKeys(text);
@@ -208,10 +215,14 @@ FileSummary CheckChakra(const std::string& path) {
           fmt::format("{} nodes that ran on the device", recording.kernels.size())};
 }
 
-// Kinds of file that commands unzip: tables of collectives, operator graphs and samples.
+// Kinds of file that commands unzip: traces, tables of collectives, operator graphs and samples.
 FileSummary CheckZipped(const std::string& bytes, const std::string& path) {
   if (const auto collectives = CheckForeignText(bytes, path, ".gz")) return *collectives;
-  if (const auto graph = CheckUnzippedGraph(Gunzip(bytes, path), path)) return *graph;
+  const std::string text = Gunzip(bytes, path);
+  if (path.ends_with(".json.gz") && KeysOf(ParseJson(text, path)).contains("traceEvents")) {
+    return {"Chrome trace", CheckChromeTrace(text, path)};
+  }
+  if (const auto graph = CheckUnzippedGraph(text, path)) return *graph;
   return {"samples", DescribeSamples(ParseSamples(bytes, path), path)};
 }
 
