@@ -8,6 +8,8 @@
 #include "costmodel/check.h"
 #include "tools/frameworks/option_reader.h"
 #include "tools/report/answer_page.h"
+#include "tools/train/shown_run.h"
+#include "tools/validation/saved_validation.h"
 
 namespace stagecraft {
 namespace {
@@ -62,9 +64,14 @@ std::optional<FileSummary> CheckAnswer(const nlohmann::json& root, const std::st
     throw InputError(fmt::format("{}: {}: got {}, want text", path, key, root[key].dump()));
   };
   const std::string command = want_text("command"), version = want_text("tool_version");
+  // Parsed again, because pages show keys in the order of the file.
+  const auto ordered = nlohmann::ordered_json::parse(text);
   if (command == "simulate" || command == "explain" || command == "search") {
-    // Parsed again, because pages show keys in the order of the file.
-    AnswerPage(nlohmann::ordered_json::parse(text), {}, path);
+    AnswerPage(ordered, {}, path);
+  } else if (command == "train" && !root.contains("runs")) {
+    ShownRunFromJson(ordered, path);
+  } else if (command == "validate" && !root.contains("fit")) {
+    ValidationFromJson(ordered, path);
   }
   return FileSummary{"answer of a verb", fmt::format("{} of stagecraft {}", command, version)};
 }
