@@ -72,4 +72,9 @@ std::string NearestNames(const std::string& wanted, const std::vector<std::strin
   return "want " + Listed(near, " or ", "\"");
 }
 
+std::string DidYouMean(const std::string& wanted, const std::vector<std::string>& known) {
+  const std::string nearest = NearestNames(wanted, known);
+  return nearest.starts_with("did you mean") ? "; " + nearest : "";
+}
+
 }  // namespace stagecraft

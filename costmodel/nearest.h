@@ -13,4 +13,8 @@ namespace stagecraft {
 // similar. Empty if no name is known. For the end of the sentence of an InputError.
 std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known);
 
+// Returns '; did you mean "a"?' where NearestNames() finds names, else nothing: for the end of a
+// sentence that lists all names.
+std::string DidYouMean(const std::string& wanted, const std::vector<std::string>& known);
+
 }  // namespace stagecraft

@@ -220,6 +220,8 @@ TEST(NearestTest, PrefixesComeBeforeSmallEditDistances) {
   EXPECT_EQ(NearestNames("whatif", {"check", "fit", "search", "train", "run", "compare"}),
             "no known name is similar");
   EXPECT_EQ(NearestNames("--tq", {"--tp", "--global-batch"}), "did you mean \"--tp\"?");
+  EXPECT_EQ(DidYouMean("1F1B", {"gpipe", "1f1b"}), "; did you mean \"1f1b\"?");
+  EXPECT_EQ(DidYouMean("float", {"bf16", "fp16"}), "");
 }
 
 }  // namespace

@@ -102,8 +102,8 @@ TEST(CommandExportTest, ARegularPlanIsItsDegrees) {
   EXPECT_EQ(Call("export plan" + std::string(kJob) + "--schedule zb-h1 -o " + path).out,
             path + ": zb-h1, 4 stages of 1 chunk, 16 micro-batches\n");
   EXPECT_EQ(ReadFile(path),
-            "degrees: {tp: 1, pp: 4, dp: 1}\nmicro_batch: 1\nglobal_batch: 16\nsequence: 512\n"
-            "order: ZERO_BUBBLE_H1\n");
+            "degrees: {tp: 1, pp: 4, dp: 1, recompute: SELECTIVE}\nmicro_batch: 1\n"
+            "global_batch: 16\nsequence: 512\norder: ZERO_BUBBLE_H1\nzero: 0\n");
   const Json report = Report("export plan --spell-out" + std::string(kJob) + "-o " + path);
   EXPECT_EQ(report["passes"], 2 * 4 * 16);
   EXPECT_NE(ReadFile(path).find("stages:"), std::string::npos);

@@ -144,6 +144,13 @@ Shown ShowAnswer(const Args& files) {
   const Saved saved = Read(files);
   const auto& answer = saved.answer;
   const bool has_verb = answer.is_object() && answer.contains("command");
+  if (!has_verb) {
+    const std::string kind = KindOfJson(answer);
+    if (!kind.empty()) {
+      throw InputError(fmt::format("{}: the file is {}, want what a verb printed with --json",
+                                   saved.answer_file, kind));
+    }
+  }
   if (has_verb && answer["command"] == "train") {
     RefuseTimelines(saved, "the JSON of train");
     return {TrainPage(ShownRunFromJson(answer, saved.answer_file)), "train"};

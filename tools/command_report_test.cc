@@ -146,13 +146,13 @@ TEST_F(CommandReportTest, ThePageOfATrainingRunIsThatOfTrain) {
   std::istringstream in;
   std::ostringstream out, err;
   WriteFileAtomically(File("events.yaml"),
-                      "events: [{at_s: 1, fail: node0/gpu1}, {at_s: 2, recover: node0/gpu1}]\n");
-  ASSERT_EQ(
-      RunTrain({"--model", "gpt2", "--cluster", "h100-sxm:2x2", "--global-batch", "16", "--seq",
-                "512", "--steps", "300", "--cost-model", "analytical", "--checkpoint",
-                "every=0.5s,write=0.01s", "--report", File("train.html"), "--json", "--quiet"},
-               in, out, err),
-      kExitOk)
+                      "events:\n  - {at_s: 1, node: node1, what: FAIL}\n"
+                      "  - {at_s: 2, node: node1, what: RECOVER}\n");
+  ASSERT_EQ(RunTrain({"--model", "gpt2", "--cluster", "h100-sxm:2x2", "--global-batch", "16",
+                      "--seq", "512", "--steps", "300", "--cost-model", "analytical", "--events",
+                      File("events.yaml"), "--report", File("train.html"), "--json", "--quiet"},
+                     in, out, err),
+            kExitOk)
       << err.str();
   WriteFileAtomically(File("train.json"), out.str());
   ASSERT_EQ(Report({File("train.json"), "-o", File("page.html")}), kExitOk) << error_;
@@ -194,6 +194,7 @@ TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
   WriteFileAtomically(File("part.json"), R"({"command": "simulate", "model": "gpt2"})");
   WriteFileAtomically(File("fit.json"), R"({"command": "fit", "tool_version": "0.1.0"})");
   WriteFileAtomically(File("rows.csv"), "cluster,seconds\n");
+  WriteFileAtomically(File("trace.json"), R"({"traceEvents": []})");
   WriteFileAtomically(File("plan.yaml"), kPlan);
   WriteFileAtomically(File("runs.json"), R"({"command": "train", "runs": {}})");
   WriteFileAtomically(File("train.json"), R"({"command": "train"})");
@@ -204,7 +205,7 @@ TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
   const std::vector<std::pair<Args, std::string>> cases = {
       {{File("list.json")},
        "list.json: is not what simulate, explain, search, train or validate print as JSON"},
-      {{File("half.json")}, "half.json:1:41: got a syntax error or the end of the file"},
+      {{File("half.json")}, "half.json:1:40: got a syntax error or the end of the file"},
       {{File("rows.csv")}, "rows.csv: is no JSON, want what a verb printed with --json"},
       {{File("plan.yaml")}, "plan.yaml: got a plan, want its --model and --cluster with it"},
       {{File("step.json"), "--model", "gpt2"}, "--model: got one without a plan"},
@@ -217,6 +218,7 @@ TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
       {{File("part.json")},
        "part.json: is not what simulate, explain, search, train or validate print as JSON"},
       {{File("fit.json")}, "fit.json: command: got \"fit\", want the JSON of simulate"},
+      {{File("trace.json")}, "trace.json: the file is a Chrome or Kineto trace, want what a verb"},
       {{File("step.pb")}, "FILE: got timelines alone"},
       {{File("step.json"), File("part.json")}, "want the JSON of one verb"},
       {{File("step.json"), File("bad.pb")}, "bad.pb"},

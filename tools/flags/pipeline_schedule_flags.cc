@@ -33,8 +33,8 @@ std::string SchedulesThatRead(PipelineScheduleOption option) {
 PipelineSchedule ChooseSchedule(const std::string& value) {
   if (const auto pipeline_schedule = FindPipelineSchedule(value)) return *pipeline_schedule;
   const Args names = PipelineScheduleNames();
-  throw InputError(fmt::format("--schedule: got \"{}\", want one of {}; {}", value,
-                               fmt::join(names, ", "), NearestNames(value, names)));
+  throw InputError(fmt::format("--schedule: got \"{}\", want one of {}{}", value,
+                               fmt::join(names, ", "), DidYouMean(value, names)));
 }
 
 }  // namespace

@@ -322,7 +322,7 @@ TEST_F(TrainingImportTest, AcceleratesStepsMayNotContradictTheTrainer) {
   Import(args(""));
   EXPECT_EQ(Plan()["global_batch"], "64");
   EXPECT_NE(ImportError(args(R"(, "gradient_accumulation_steps": 2)"))
-                .find("deepspeed_config.gradient_accumulation_steps: got 4, want the 2 of "
+                .find("deepspeed_config.gradient_accumulation_steps: got \"4\", want the 2 of "
                       "gradient_accumulation_steps"),
             std::string::npos);
 }

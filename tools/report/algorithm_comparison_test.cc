@@ -47,7 +47,7 @@ TEST(AlgorithmComparisonTest, AnAlgorithmThatEndedWithoutAPlanSaysWhy) {
             "\n"
             "algorithm  step (ms)  gap  evaluations  best after evaluation  seconds\n"
             "walk           4.000                10                      1     1.00\n"
-            "luck         no plan                12                             2.00\n"
+            "luck         no plan                12                            2.00\n"
             "note: luck: found no plan that fits\n");
   EXPECT_TRUE(ComparisonToJson(comparison)["algorithms"][1]["step_s"].is_null());
 }

@@ -98,8 +98,8 @@ Flag& Flag::OneOf(Args names) {
   entry().option->check(CLI::Validator(
       [names](std::string& text) -> std::string {
         if (std::find(names.begin(), names.end(), text) != names.end()) return "";
-        return fmt::format("got \"{}\", want one of {}; {}", text, fmt::join(names, ", "),
-                           NearestNames(text, names));
+        return fmt::format("got \"{}\", want one of {}{}", text, fmt::join(names, ", "),
+                           DidYouMean(text, names));
       },
       "", "one of"));
   if (entry().text.range.empty()) entry().text.range = fmt::format("{}", fmt::join(names, ", "));
