@@ -288,7 +288,7 @@ const std::vector<BadPlan> kBadPlans = {
     {"llama", "--tp 4 --cp 2 --seq 36", "tensor_parallel: 4 does not divide the 18 tokens"},
     {"llama", "--zero 3 --zero-group 3", "zero_group: 3 does not divide the 8 data-parallel"},
     {"llama", "--tp 2 --zero 1 --zero-group 8", "zero_group: 8 does not divide the 4 data"},
-    {"llama", "--zero-group -1", "zero_group: -1"},
+    {"llama", "--zero-group -1", "--zero-group: got -1, want 1 or more"},
     {"llama", "--pp 2 --vpp 5", "virtual stages 5 = 10 is more than the 8 layers"},
     {"llama", "--pp 2 --schedule interleaved",
      "order: interleaved with 1 chunk per stage, want at least 2"},
