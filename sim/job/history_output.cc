@@ -52,6 +52,29 @@ PhaseKind KindFrom(PhaseProto::Kind kind, const std::string& place) {
   return static_cast<PhaseKind>(kind - 1);  // the proto begins with "unspecified"
 }
 
+// `plans` are by their numbers.
+RunPhase PhaseFrom(const PhaseProto& phase,
+                   const std::vector<std::shared_ptr<const RunPlan>>& plans,
+                   const std::string& place) {
+  if (phase.plan() < 0 || phase.plan() >= std::ssize(plans)) {
+    throw InputError(fmt::format("{}.plan: got {}, want 0 to the {} of plans", place, phase.plan(),
+                                 std::ssize(plans) - 1));
+  }
+  if (phase.start_ns() < 0 || phase.length_ns() < 0 || phase.step_time_ns() < 0) {
+    throw InputError(place + ": got a time below 0, want none");
+  }
+  return {.kind = KindFrom(phase.kind(), place + ".kind"),
+          .first_step = phase.first_step(),
+          .steps = phase.steps(),
+          .start = Duration::Nanoseconds(phase.start_ns()),
+          .length = Duration::Nanoseconds(phase.length_ns()),
+          .step_time = Duration::Nanoseconds(phase.step_time_ns()),
+          .working_devices = phase.working_devices(),
+          .reason = phase.reason(),
+          .plan = plans[static_cast<size_t>(phase.plan())],
+          .idle_share = phase.idle_share()};
+}
+
 // A field of RFC 4180 that is always quoted.
 std::string Quoted(const std::string& text) {
   std::string quoted = "\"";
@@ -142,25 +165,8 @@ History HistoryFromProto(const HistoryProto& proto, const std::string& place) {
         RunPlan{plan.words(), {plan.layers().begin(), plan.layers().end()}}));
   }
   for (int i = 0; i < proto.phases_size(); ++i) {
-    const PhaseProto& phase = proto.phases(i);
-    const std::string inside = fmt::format("{}: phases[{}]", place, i);
-    if (phase.plan() < 0 || phase.plan() >= std::ssize(plans)) {
-      throw InputError(fmt::format("{}.plan: got {}, want 0 to the {} of plans", inside,
-                                   phase.plan(), std::ssize(plans) - 1));
-    }
-    if (phase.start_ns() < 0 || phase.length_ns() < 0 || phase.step_time_ns() < 0) {
-      throw InputError(inside + ": got a time below 0, want none");
-    }
-    history.phases.push_back({.kind = KindFrom(phase.kind(), inside + ".kind"),
-                              .first_step = phase.first_step(),
-                              .steps = phase.steps(),
-                              .start = Duration::Nanoseconds(phase.start_ns()),
-                              .length = Duration::Nanoseconds(phase.length_ns()),
-                              .step_time = Duration::Nanoseconds(phase.step_time_ns()),
-                              .working_devices = phase.working_devices(),
-                              .reason = phase.reason(),
-                              .plan = plans[static_cast<size_t>(phase.plan())],
-                              .idle_share = phase.idle_share()});
+    history.phases.push_back(
+        PhaseFrom(proto.phases(i), plans, fmt::format("{}: phases[{}]", place, i)));
   }
   return history;
 }
