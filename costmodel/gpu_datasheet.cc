@@ -1,12 +1,9 @@
 #include "costmodel/gpu_datasheet.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cmath>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/enum_to_proto.h"
@@ -48,31 +45,24 @@ class Reader {
   const std::string prefix_;
 };
 
-// Throws InputError that names everything that is missing, if that is more than one thing.
-void RequireAll(const GpuDatasheetProto& proto, const std::string& place) {
-  const std::pair<const char*, bool> required[] = {
-      {"id", !proto.id().empty()},
-      {"generation", proto.generation() != 0},
-      {"multiprocessors", proto.multiprocessors() != 0},
-      {"boost_clock_mhz", proto.boost_clock_mhz() != 0},
-      {"power_w", proto.power_w() != 0},
-      {"fp32_tflops", proto.fp32_tflops() != 0},
-      {"memory_gb", proto.memory_gb() != 0},
-      {"memory_gb_per_s", proto.memory_gb_per_s() != 0},
-      {"l2_mb", proto.l2_mb() != 0}};
-  std::vector<std::string> missing;
-  for (const auto& [key, is_given] : required) {
-    if (!is_given) missing.emplace_back(key);
-  }
-  if (missing.size() < 2) return;
-  throw InputError(fmt::format("{}{}: got none of these, want all of them", PrefixOf(place),
-                               fmt::join(missing, ", ")));
-}
-
 }  // namespace
 
+MissingKeys MissingIn(const GpuDatasheetProto& proto) {
+  MissingKeys missing;
+  missing.Want("id", !proto.id().empty());
+  missing.Want("generation", proto.generation() != 0);
+  missing.Want("multiprocessors", proto.multiprocessors() != 0);
+  missing.Want("boost_clock_mhz", proto.boost_clock_mhz() != 0);
+  missing.Want("power_w", proto.power_w() != 0);
+  missing.Want("fp32_tflops", proto.fp32_tflops() != 0);
+  missing.Want("memory_gb", proto.memory_gb() != 0);
+  missing.Want("memory_gb_per_s", proto.memory_gb_per_s() != 0);
+  missing.Want("l2_mb", proto.l2_mb() != 0);
+  return missing;
+}
+
 Device DeviceFromDatasheet(const GpuDatasheetProto& proto, const std::string& place) {
-  RequireAll(proto, place);
+  MissingIn(proto).Check(PrefixOf(place));
   const Reader read(place);
   DeviceProto device;
   device.set_id(proto.id());

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "costmodel/device.h"
+#include "costmodel/missing_keys.h"
 #include "proto/device.pb.h"
 
 namespace stagecraft {
@@ -12,6 +13,9 @@ namespace stagecraft {
 // node_groups[0].inline_node_type.datasheet.bf16_tflops: got 9.89e+14, want from 0.001 to 100000
 // TFLOP/s". What it returns is valid.
 Device DeviceFromDatasheet(const GpuDatasheetProto& proto, const std::string& place);
+
+// The keys without which it refuses a datasheet.
+MissingKeys MissingIn(const GpuDatasheetProto& proto);
 
 // Returns the datasheet of a device; the values that no datasheet has are left out.
 GpuDatasheetProto DatasheetOf(const Device& device);

@@ -23,6 +23,9 @@ class Checker {
   explicit Checker(const std::string& place)
       : prefix_(place + (place.find(": ") == std::string::npos ? ": " : ".")) {}
 
+  // Names all keys that are missing if there are several.
+  void CheckMissing(const MissingKeys& missing) const { missing.Check(prefix_); }
+
   [[noreturn]] void Fail(const char* field, const std::string& got, const std::string& want) const {
     throw InputError(prefix_ + field + ": got " + got + ", want " + want);
   }
@@ -133,8 +136,36 @@ static_assert(static_cast<int>(Generation::kHost) + 1 == DeviceProto::HOST);
 
 }  // namespace
 
+MissingKeys MissingIn(const DeviceProto& proto) {
+  const bool has_peak = proto.fp32_flop_per_s() != 0 || proto.tf32_flop_per_s() != 0 ||
+                        proto.fp16_flop_per_s() != 0 || proto.bf16_flop_per_s() != 0 ||
+                        proto.fp8_flop_per_s() != 0 || proto.nvfp4_flop_per_s() != 0;
+  MissingKeys missing;
+  missing.Want("id", !proto.id().empty());
+  missing.Want("generation", proto.generation() != DeviceProto::GENERATION_UNSPECIFIED);
+  missing.Want("multiprocessors", proto.multiprocessors() != 0);
+  missing.Want("boost_clock_hz", proto.boost_clock_hz() != 0);
+  missing.Want("fp32_flop_per_s", has_peak);
+  missing.Want("vector_fp32_flop_per_s", proto.vector_fp32_flop_per_s() != 0);
+  missing.Want("memory_bytes", proto.memory_bytes() != 0);
+  missing.Want("memory_bandwidth_bytes_per_s", proto.memory_bandwidth_bytes_per_s() != 0);
+  missing.Want("l2_bytes", proto.l2_bytes() != 0);
+  missing.Want("power_w", proto.power_w() != 0 || proto.generation() == DeviceProto::HOST);
+  return missing;
+}
+
+MissingKeys MissingIn(const LinkProto& proto) {
+  MissingKeys missing;
+  missing.Want("kind", proto.kind() != LinkProto::KIND_UNSPECIFIED);
+  missing.Want("bandwidth_bytes_per_s", proto.bandwidth_bytes_per_s() != 0 ||
+                                            proto.bandwidth_gb_per_s() != 0 ||
+                                            proto.bandwidth_gbit_per_s() != 0);
+  return missing;
+}
+
 Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
   const Checker check(place);
+  check.CheckMissing(MissingIn(proto));
   if (proto.id().empty()) check.Fail("id", "none", "a name");
   Device device;
   device.id = proto.id();
@@ -199,6 +230,7 @@ Device DeviceFromProto(const DeviceProto& proto, const std::string& place) {
 
 Link LinkFromProto(const LinkProto& proto, const std::string& place) {
   const Checker check(place);
+  check.CheckMissing(MissingIn(proto));
   Link link;
   link.kind = KindFromProto(proto.kind(), check);
   link.network = NetworkFromProto(proto.network(), link.kind, check);

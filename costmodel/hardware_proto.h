@@ -5,6 +5,7 @@
 
 #include "costmodel/device.h"
 #include "costmodel/link.h"
+#include "costmodel/missing_keys.h"
 #include "proto/device.pb.h"
 #include "proto/link.pb.h"
 
@@ -14,6 +15,10 @@ namespace stagecraft {
 // sentence: "cluster.textproto: links[3].link".
 Device DeviceFromProto(const DeviceProto& proto, const std::string& place);
 Link LinkFromProto(const LinkProto& proto, const std::string& place);
+
+// The keys without which the two refuse a device or a link.
+MissingKeys MissingIn(const DeviceProto& proto);
+MissingKeys MissingIn(const LinkProto& proto);
 
 DeviceProto ToProto(const Device& device);
 LinkProto ToProto(const Link& link);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/file_kind.h"
 #include "costmodel/nearest.h"
 #include "costmodel/text.h"
 
@@ -40,13 +41,16 @@ std::string Shown(const json& value) {
 struct Place {
   std::string name;
   std::string path;
+  const json* root = nullptr;  // the whole file
 
   [[noreturn]] void Fail(const json& got, const std::string& want) const {
     throw InputError(name + ": " + (path.empty() ? "" : path + ": ") + "got " + Shown(got) +
                      ", want " + want);
   }
-  Place Key(const std::string& key) const { return {name, path.empty() ? key : path + "." + key}; }
-  Place At(size_t index) const { return {name, path + "[" + std::to_string(index) + "]"}; }
+  Place Key(const std::string& key) const {
+    return {name, path.empty() ? key : path + "." + key, root};
+  }
+  Place At(size_t index) const { return {name, path + "[" + std::to_string(index) + "]", root}; }
 };
 
 // Returns a whole number, which may also be text, as in proto3's JSON, or be written 8.0 or 1e3.
@@ -109,7 +113,8 @@ const EnumValueDescriptor* EnumOf(const json& value, const Place& place,
     const EnumValueDescriptor* candidate = type->value(i);
     if (value.is_string() && EnumFolded(candidate->name()) == wanted) return candidate;
     if (value.is_number_integer() && value == candidate->number()) return candidate;
-    known.push_back(candidate->name());
+    // What stands for "not given" is no choice of a user.
+    if (!candidate->name().ends_with("_UNSPECIFIED")) known.push_back(candidate->name());
   }
   place.Fail(value, "one of " + Join(known, ", "));
 }
@@ -207,24 +212,6 @@ void FillMap(const json& value, const Place& place, const FieldDescriptor* field
   }
 }
 
-// Returns the kind of file that has this key at its top; "" for other keys.
-std::string KindWithKey(const std::string& key) {
-  const std::pair<const char*, const char*> kinds[] = {
-      {"traceEvents", "a Chrome or Kineto trace"},
-      {"displayTimeUnit", "a Chrome or Kineto trace"},
-      {"schemaVersion", "a Kineto trace"},
-      {"degrees", "a plan"},
-      {"micro_batch", "a plan"},
-      {"node_groups", "a cluster"},
-      {"model_type", "a Hugging Face config.json"},
-      {"architectures", "a Hugging Face config.json"},
-      {"apiVersion", "Kubernetes nodes"}};
-  for (const auto& [telling, kind] : kinds) {
-    if (key == telling) return kind;
-  }
-  return "";
-}
-
 const FieldDescriptor* FindField(const Descriptor* type, const std::string& key,
                                  const Place& place) {
   std::vector<std::string> known;
@@ -233,11 +220,16 @@ const FieldDescriptor* FindField(const Descriptor* type, const std::string& key,
     if (key == field->name() || key == field->json_name()) return field;
     known.push_back(field->name());
   }
-  const std::string shown = Shown(json(key));
-  const std::string kind = place.path.empty() ? KindWithKey(key) : "";
-  const std::string suggestion = kind.empty() ? NearestNames(key, known) : "that is a key of " + kind;
-  throw InputError(place.name + ": " + (place.path.empty() ? "" : place.path + ": ") +
-                   "unknown key " + shown + (suggestion.empty() ? "" : "; ") + suggestion);
+  const std::string unknown = "unknown key " + Shown(json(key));
+  if (place.path.empty()) {
+    const std::string kind = KindOfJson(*place.root), wanted = NounOfMessage(type->name());
+    if (!kind.empty() && kind != wanted) {
+      throw InputError(place.name + ": " + unknown + ": the file is " + kind + ", want " + wanted);
+    }
+  }
+  const std::string suggestion = NearestNames(key, known);
+  throw InputError(place.name + ": " + (place.path.empty() ? "" : place.path + ": ") + unknown +
+                   (suggestion.empty() ? "" : "; ") + suggestion);
 }
 
 void FillField(const json& value, const Place& place, const FieldDescriptor* field,
@@ -265,7 +257,7 @@ void FillMessage(const json& value, const Place& place, Message* message) {
     return FillAny(value, place, any);
   }
   if (!value.is_object()) {
-    place.Fail(value, "a map with the keys of a " + message->GetDescriptor()->name());
+    place.Fail(value, "a map with the keys of " + NounOfMessage(message->GetDescriptor()->name()));
   }
   if (auto* fields = dynamic_cast<google::protobuf::Struct*>(message)) {
     for (const auto& [key, item] : value.items()) {
@@ -282,7 +274,7 @@ void FillMessage(const json& value, const Place& place, Message* message) {
 }  // namespace
 
 void JsonToProto(const json& value, const std::string& name, Message* message) {
-  FillMessage(value, Place{name, ""}, message);
+  FillMessage(value, Place{name, "", &value}, message);
 }
 
 }  // namespace stagecraft

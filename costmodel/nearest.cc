@@ -23,26 +23,30 @@ std::string Folded(const std::string& name) {
   return folded;
 }
 
-// Levenshtein distance.
+// The number of letters that are added, left out, replaced or swapped with the next one (optimal
+// string alignment).
 int Distance(const std::string& a, const std::string& b) {
-  std::vector<int> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
+  std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  std::iota(last.begin(), last.end(), 0);
   for (size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
     row[0] = static_cast<int>(i);
     for (size_t j = 1; j <= b.size(); ++j) {
-      const int substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+      const int replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+      const bool are_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (are_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    std::swap(before, last);
+    std::swap(last, row);
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
-// Half of the letters, without the dashes of a flag.
+// A third of the letters, without the dashes of a flag; of short names one letter, or two.
 int MostDifferences(const std::string& name) {
   const size_t begin = std::min(name.find_first_not_of('-'), name.size());
-  return std::max(1, static_cast<int>(name.size() - begin) / 2);
+  const int letters = static_cast<int>(name.size() - begin);
+  return letters <= 4 ? 1 : std::max(2, letters / 3);
 }
 
 }  // namespace
@@ -66,6 +70,11 @@ std::string NearestNames(const std::string& wanted, const std::vector<std::strin
   if (ranked.size() > kFewNames) return "no known name is similar";
   for (const auto& [distance, name] : ranked) near.push_back(name);
   return "want " + Listed(near, " or ", "\"");
+}
+
+std::string DidYouMean(const std::string& wanted, const std::vector<std::string>& known) {
+  const std::string nearest = NearestNames(wanted, known);
+  return nearest.starts_with("did you mean") ? "; " + nearest : "";
 }
 
 }  // namespace stagecraft

@@ -87,6 +87,10 @@ const PhysicalRange& PowerRange() {
 
 double CheckPhysical(const std::string& key, double value, const PhysicalRange& range) {
   if (value >= range.low && value <= range.high) return value;
+  if (value == 0) {  // as in a file that does not say it
+    throw InputError(fmt::format("{}: got none, want from {} to {} {}", key, Text(range.low),
+                                 Text(range.high), range.unit));
+  }
   const std::string meant = value < range.low ? Meant(value, range) : "";
   throw InputError(fmt::format("{}: got {} {}, want from {} to {}{}", key, Text(value), range.unit,
                                Text(range.low), Text(range.high), meant));

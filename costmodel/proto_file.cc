@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/file_kind.h"
 #include "costmodel/json_to_proto.h"
 
 namespace stagecraft {
@@ -64,6 +65,11 @@ void ParseTextFormat(const std::string& text, const std::string& name, Message* 
   parser.RecordErrorsTo(&error);
   parser.SetRecursionLimit(kMaxNesting);
   if (parser.ParseFromString(text, message)) return;
+  const std::string kind = KindOfKeys(TextFormatKeys(text));
+  const std::string wanted = NounOfMessage(message->GetDescriptor()->name());
+  if (!kind.empty() && kind != wanted) {
+    throw InputError(name + ": the file is " + kind + ", want " + wanted);
+  }
   throw InputError(name + error.place() + ": " + error.text() + ", want a " +
                    message->GetDescriptor()->name() + " in text format");
 }
@@ -71,8 +77,9 @@ void ParseTextFormat(const std::string& text, const std::string& name, Message* 
 void ParseBinary(const std::string& text, const std::string& name, Message* message) {
   if (message->ParseFromString(text)) return;
   throw InputError(name + ": got " + std::to_string(text.size()) +
-                   " bytes that are damaged or cut short, want a binary " +
-                   message->GetDescriptor()->name());
+                   " bytes that are damaged or cut short, or not " +
+                   NounOfMessage(message->GetDescriptor()->name()) +
+                   "; stagecraft check says what they are");
 }
 
 double FloatingValue(const Message& message, const FieldDescriptor* field, int index) {
@@ -108,8 +115,8 @@ std::string FindBadValue(const Message& message) {
   const Reflection* reflection = message.GetReflection();
   const auto& unknown = reflection->GetUnknownFields(message);
   if (!unknown.empty()) {
-    return ": got unknown field number " + std::to_string(unknown.field(0).number()) + ", want a " +
-           message.GetDescriptor()->name();
+    return ": got unknown field number " + std::to_string(unknown.field(0).number()) + ", want " +
+           NounOfMessage(message.GetDescriptor()->name());
   }
   std::vector<const FieldDescriptor*> fields;
   reflection->ListFields(message, &fields);
@@ -206,8 +213,8 @@ void ParseProtoText(const std::string& text, const std::string& name_for_errors,
                      "\", want .textproto, .json, .yaml or .pb");
   }
   if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
-    throw InputError(name_for_errors + ": got an empty file, want a " +
-                     message->GetDescriptor()->name());
+    throw InputError(name_for_errors + ": got an empty file, want " +
+                     NounOfMessage(message->GetDescriptor()->name()));
   }
   const bool is_tree = extension == ".json" || extension == ".yaml" || extension == ".yml";
   if (is_tree && text.size() > kMaxTreeBytes) {

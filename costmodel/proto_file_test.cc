@@ -71,8 +71,7 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
        "2147483647"},
       {".json", R"({"node_groups": [{"count": 1e300}]})",
        "c.json: node_groups[0].count: got 1e+300, want a number that fits the field"},
-      {".json", R"({"nmae": "x"})",
-       "c.json: unknown key \"nmae\"; did you mean \"name\"?"},
+      {".json", R"({"nmae": "x"})", "c.json: unknown key \"nmae\"; did you mean \"name\"?"},
       {".json", R"({"name": 3})", "c.json: name: got 3, want text; put it in quotes"},
       {".json", R"({"name": "a", "name": "b"})",
        "c.json: key \"name\" is given twice in one map, want once"},
@@ -82,12 +81,11 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
       {".json", R"({"links": [{"link": {"bandwidth_bytes_per_s": 1e999}}]})",
        "c.json: got a number too large for any field, want a finite number"},
       {".json", R"({"links": [{"link": {"kind": "NVLINKS"}}]})",
-       "c.json: links[0].link.kind: got \"NVLINKS\", want one of KIND_UNSPECIFIED, NVLINK, PCIE, "
-       "NETWORK, HOST"},
+       "c.json: links[0].link.kind: got \"NVLINKS\", want one of NVLINK, PCIE, NETWORK, HOST"},
       {".json", "{\n  \"name\": \n",
        "c.json:3:1: got a syntax error or the end of the file, "
        "want JSON"},
-      {".json", "[]", "c.json: got a list, want a map with the keys of a ClusterProto"},
+      {".json", "[]", "c.json: got a list, want a map with the keys of a cluster"},
       {".yaml", "name: a\nname: b\n",
        "c.yaml:2:1: key \"name\" is given twice in one map, want "
        "once"},
@@ -100,10 +98,19 @@ TEST(ProtoFileTest, ErrorsNameFileKeyValueAndWant) {
        "want a ClusterProto in text format"},
       {".textproto", "links {\n link { bandwidth_bytes_per_s: nan } }",
        "c.textproto: links[0].link.bandwidth_bytes_per_s: got nan, want a finite number"},
-      {".textproto", "  \n", "c.textproto: got an empty file, want a ClusterProto"},
+      {".textproto", "  \n", "c.textproto: got an empty file, want a cluster"},
       {".pb", "not a protobuf",
-       "c.pb: got 14 bytes that are damaged or cut short, want a binary ClusterProto"},
-      {".pb", std::string("\x50\x01", 2), "c.pb: got unknown field number 10, want a ClusterProto"},
+       "c.pb: got 14 bytes that are damaged or cut short, or not a cluster; stagecraft check says "
+       "what they are"},
+      {".pb", std::string("\x50\x01", 2), "c.pb: got unknown field number 10, want a cluster"},
+      {".json", R"({"degrees": {}, "name": "x"})",
+       "c.json: unknown key \"degrees\": the file is a plan, want a cluster"},
+      {".yaml", "displayTimeUnit: ms\ntraceEvents: []\n",
+       "c.yaml: unknown key \"displayTimeUnit\": the file is a Chrome or Kineto trace, want a "
+       "cluster"},
+      {".textproto", "degrees { tp: 8 }", "c.textproto: the file is a plan, want a cluster"},
+      {".yaml", "node_groups: []\nnmae: x\n",
+       "c.yaml: unknown key \"nmae\"; did you mean \"name\"?"},
       {".csv", "name", "c.csv: got extension \".csv\", want .textproto, .json, .yaml or .pb"},
   };
   for (const auto& [extension, text, want] : cases) EXPECT_EQ(ErrorOf(text, extension), want);
@@ -198,16 +205,23 @@ TEST(ProtoFileTest, WritingIntoNoDirectoryIsAnInputError) {
 
 TEST(NearestTest, PrefixesComeBeforeSmallEditDistances) {
   const std::vector<std::string> known = {"count", "device", "devices_per_node", "node_type"};
-  EXPECT_EQ(NearestNames("dev", known),
-            "did you mean \"device\" or \"devices_per_node\"?");
+  EXPECT_EQ(NearestNames("dev", known), "did you mean \"device\" or \"devices_per_node\"?");
   EXPECT_EQ(NearestNames("Cuont", {"count"}), "did you mean \"count\"?");
   EXPECT_EQ(NearestNames("x", {}), "");
-  // More than half of the letters differ.
+  EXPECT_EQ(NearestNames("tarin", {"train", "run"}), "did you mean \"train\"?");
+  // Too many letters differ.
+  EXPECT_EQ(NearestNames("--gpus", {"--pue"}), "want \"--pue\"");
+  EXPECT_EQ(NearestNames("list", {"fit", "check", "search", "train", "run", "compare"}),
+            "no known name is similar");
+  EXPECT_EQ(NearestNames("--num-layers", {"--stage-layers", "a", "b", "c", "d", "e"}),
+            "no known name is similar");
   EXPECT_EQ(NearestNames("--mtbf", {"--tp", "--cp", "--dp"}),
             "want \"--tp\", \"--cp\" or \"--dp\"");
   EXPECT_EQ(NearestNames("whatif", {"check", "fit", "search", "train", "run", "compare"}),
             "no known name is similar");
   EXPECT_EQ(NearestNames("--tq", {"--tp", "--global-batch"}), "did you mean \"--tp\"?");
+  EXPECT_EQ(DidYouMean("1F1B", {"gpipe", "1f1b"}), "; did you mean \"1f1b\"?");
+  EXPECT_EQ(DidYouMean("float", {"bf16", "fp16"}), "");
 }
 
 }  // namespace

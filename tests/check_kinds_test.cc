@@ -67,7 +67,7 @@ const std::map<std::string, std::string>& KindOfSeeds() {
       {"timeline", "timeline"},
       {"torchtitan_job", "torchtitan job"},
       {"trace", "trace"},       // of either format
-      {"training_config", ""},  // what other programs take
+      {"training_config", "training configuration"},
       {"workload", "workload"},
   };
   return kinds;
@@ -123,7 +123,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
       {"IN",
        {"NCCL topology XML", "nvidia-smi topology", "Slurm topology", "Slurm GPUs",
         "Kubernetes nodes", "nccl-tests log", "launch script", "torchtitan job", "Chrome trace",
-        "Nsight Systems export", "Chakra execution trace"}},
+        "Nsight Systems export", "Chakra execution trace", "training configuration"}},
       {"-o",
        {"plan", "samples", "cost model", "network model", "timeline", "cluster",
         "measured collectives", "PyTorch pipeline schedule", "sweep database", "HTML report"}},
@@ -266,6 +266,8 @@ TEST_F(CheckKindsTest, EveryFileThatSomeReaderTakesIsOfAKindThatHelpLists) {
   const Result sweep = RunLine(Expand("sweep $T/grid.yaml -o $T/runs.db --csv $T/runs.csv"));
   EXPECT_EQ(sweep.code, kExitOk) << sweep.err;
   for (const char* file : {"grid.yaml", "runs.db", "runs.csv"}) seen.insert(KindOf(file));
+  Write("answer.json", RunLine("catalogue gpus --json").out);
+  seen.insert(KindOf("answer.json"));
   EXPECT_EQ(seen, AllKinds());
   std::string help = RunLine("check --help").out;
   std::replace(help.begin(), help.end(), '\n', ' ');

@@ -41,6 +41,8 @@ TEST_F(OutputFilesTest, AnOutputThatIsAlsoAnInputIsRefused) {
       {"simulate" + flags + "--cluster $T/c.json --trace $T/c.json", "names twice"},
       {"simulate" + kJob + "--cost-model $T/c.json --timeline $T/c.json", "names twice"},
       {"import k8s $T/c.json -o $T/c.json", "names twice"},
+      {"import kineto $T/c.json -o $T/m.pb --samples $T/c.json", "names twice"},
+      {"import kineto $T/c.json -o $T/m.pb --collectives $T/none/c.csv", "folder does not exist"},
       {"validate --against $T/c.html --report $T/c.html", "names twice"},
       {"validate --against $T/c.json --report $T/none/c.html",
        "--report: got \"$T/none/c.html\", whose folder does not exist"},

@@ -2,8 +2,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <functional>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -16,6 +14,7 @@
 #include "sim/pipeline/pipeline_schedule.h"
 #include "sim/pipeline/pytorch_csv.h"
 #include "sim/pipeline/vocabulary_placement.h"
+#include "sim/plan/plan_degrees.h"
 #include "sim/plan/plan_proto.h"
 #include "sim/step/plan_pass_orders.h"
 #include "tools/export_kineto.h"
@@ -32,6 +31,7 @@ namespace stagecraft {
 namespace {
 
 constexpr int kSchema = 1;
+
 // Returns the passes of one replica, by stage. Throws InputError if not all replicas run the same.
 PassOrders OrdersToExport(const Plan& plan) {
   const int micro_batches = ReplicaMicroBatches(plan, 0, 0);
@@ -46,7 +46,7 @@ PassOrders OrdersToExport(const Plan& plan) {
       "every stage and of micro-batches in each");
 }
 
-std::string ScheduleCsv(const Plan& plan, const std::string&) {
+std::string ScheduleCsv(const Plan& plan) {
   if (plan.forward_only) {
     throw InputError("--forward-only: got it with schedule-csv, want forwards and backwards");
   }
@@ -65,28 +65,14 @@ std::string ScheduleCsv(const Plan& plan, const std::string&) {
   return WritePytorchCsv(MapOf(plan), plan.orders, ReplicaMicroBatches(plan, 0, 0));
 }
 
-std::string PlanText(const Plan& plan, const std::string& path) {
-  return ProtoText(ToProto(plan), std::filesystem::path(path).extension().string());
-}
-
 void CheckCsvPath(const std::string& flag, const std::string& path) {
   if (path.ends_with(".csv")) return;
   throw InputError(fmt::format("{}: got \"{}\", want a .csv file", flag, path));
 }
 
-// A format that spells a plan out. TrainingExport has the others.
-struct Format {
-  std::function<void(const std::string& flag, const std::string& path)> check_path;
-  std::function<std::string(const Plan& plan, const std::string& path)> write;
-};
-
-const std::map<std::string, Format>& Formats() {
-  static const std::map<std::string, Format> formats = {
-      {"schedule-csv", {CheckCsvPath, ScheduleCsv}},
-      {"plan", {CheckProtoTextPath, PlanText}},
-  };
-  return formats;
-}
+// The formats that are not those of training frameworks (TrainingExport).
+constexpr const char* kScheduleCsv = "schedule-csv";
+constexpr const char* kPlan = "plan";
 
 // Whether only the name of a schedule can describe its passes: they never end, or are among those
 // of a split vocabulary.
@@ -107,7 +93,7 @@ Plan SpelledOut(const PlannedJob& job, const CostModel& model) {
   return plan;
 }
 
-// Returns what was written, by key of the JSON report.
+// Returns what was written, by key of the JSON report. `plan` has its passes if it was spelled out.
 nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const std::string& path) {
   nlohmann::ordered_json contents = {{"output", path},
                                      {"order", Name(job.plan.schedule)},
@@ -120,7 +106,7 @@ nlohmann::ordered_json Contents(const PlannedJob& job, const Plan& plan, const s
   size_t passes = 0;
   for (const PassOrder& order : plan.orders) passes += order.size();
   contents["micro_batches"] = ReplicaMicroBatches(plan, 0, 0);
-  contents["passes"] = passes;
+  if (passes > 0) contents["passes"] = passes;
   return contents;
 }
 
@@ -134,7 +120,13 @@ void Print(const nlohmann::ordered_json& contents, std::ostream& out) {
                          : "");
 }
 
-void Register(Flags& flags, std::string& format, std::string& path) {
+struct ExportFlags {
+  std::string format, path;
+  bool spells_out = false;
+  bool json = false, quiet = false;  // quiet is accepted, though there is nothing to suppress
+};
+
+void Register(Flags& flags, ExportFlags& values) {
   flags.AddExample(
       "export schedule-csv --model gpt2-medium --cluster h100-sxm:1x4 --pp 4 --global-batch 16 "
       "--seq 512 --schedule zb-v -o zb_v.csv");
@@ -144,29 +136,33 @@ void Register(Flags& flags, std::string& format, std::string& path) {
   flags.AddExample(
       "export megatron --model llama3-8b --cluster h100-sxm:1x8 --tp 2 --pp 4 --vpp 2 "
       "--global-batch 64 --seq 8192 -o train.sh");
-  Args names;
-  for (const auto& [name, ignored] : Formats()) names.push_back(name);
+  Args names = {kPlan, kScheduleCsv};
   for (const TrainingExport::Format& one : TrainingExport::Formats()) names.emplace_back(one.name);
   flags.In(FlagTopic::kInput)
-      .Add("FORMAT", format, {"", "What to write (below)."})
+      .Add("FORMAT", values.format, {"", "What to write (below)."})
       .OneOf(names)
       .Required()
       .Common();
   flags.In(FlagTopic::kOutput)
-      .Add("-o,--output", path,
+      .Add("-o,--output", values.path,
            {"<file>",
             "The file to write, whole or not at all: a .csv for schedule-csv, a .yaml, .json or "
             ".textproto for plan, and what the others take."})
       .Required()
       .Common();
+  flags.In(FlagTopic::kOutput)
+      .Add("--spell-out", values.spells_out,
+           {"",
+            "With plan: list the layers and devices of every stage, and its passes in order, also "
+            "where degrees and the name of a schedule say the same."});
   flags.AddNote("Formats:");
-  flags.AddTerm("schedule-csv",
+  flags.AddTerm(kScheduleCsv,
                 "the passes of every stage, as PyTorch's pipelining reads them "
                 "(pipeline_parallel_schedule_csv of torchtitan); --order-file reads them, too");
   flags.AddTerm("kineto",
                 "a timeline as a trace of PyTorch's profiler: export kineto measured.pb -o "
                 "measured.json (export kineto --help)");
-  flags.AddTerm("plan", "the plan with every stage and pass spelled out, for --plan");
+  flags.AddTerm(kPlan, "the plan, for --plan: its degrees if they make it, else its stages");
   for (const TrainingExport::Format& one : TrainingExport::Formats()) {
     flags.AddTerm(one.name, one.writes);
   }
@@ -193,6 +189,38 @@ void ExportTraining(const TrainingExport::Format& format, const PlanFlags& plan_
   PrintJson(std::move(report), out);
 }
 
+// Writes the plan, or the passes of its schedule, and says what was written.
+void ExportPlan(const ExportFlags& values, const PlanFlags& plan_flags,
+                const CostModelFlag& cost_model, std::ostream& out) {
+  const bool is_csv = values.format == kScheduleCsv;
+  if (is_csv && values.spells_out) {
+    throw InputError("--spell-out: got it with schedule-csv, which always lists passes");
+  }
+  is_csv ? CheckCsvPath("-o", values.path) : CheckProtoTextPath("-o", values.path);
+  const PlannedJob job = plan_flags.Build();
+  const std::unique_ptr<CostModel> model = cost_model.Load();
+  const Plan plan = is_csv || values.spells_out ? SpelledOut(job, *model) : job.plan;
+  const std::string extension = std::filesystem::path(values.path).extension().string();
+  WriteFileAtomically(
+      values.path,
+      is_csv ? ScheduleCsv(plan)
+             : ProtoText(values.spells_out ? ToProto(plan)
+                                           : ToShortProto(plan, job.workload, job.cluster),
+                         extension));
+  const nlohmann::ordered_json contents = Contents(job, plan, values.path);
+  if (!values.json) {
+    Print(contents, out);
+    return;
+  }
+  Args files = job.files;
+  for (const std::string& file : cost_model.files()) files.push_back(file);
+  nlohmann::ordered_json report = ReportHeader("export", kSchema, files);
+  report["seed"] = 0;  // nothing is drawn at random
+  report["format"] = values.format;
+  report.update(contents);
+  PrintJson(std::move(report), out);
+}
+
 }  // namespace
 
 int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&) {
@@ -202,38 +230,21 @@ int RunExport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   Flags flags("export",
               "Writes the pipeline schedule of a plan for other programs, the whole plan, or what "
               "starts it in a training framework.");
-  std::string format, path;
-  bool as_json = false, quiet = false;  // quiet is accepted, though there is nothing to suppress
+  ExportFlags values;
   PlanFlags plan_flags;
   CostModelFlag cost_model;
-  Register(flags, format, path);
+  Register(flags, values);
   plan_flags.Register(flags);
   cost_model.Register(flags);
-  flags.AddReporting(as_json, quiet);
+  flags.AddReporting(values.json, values.quiet);
   if (flags.Parse(args, out)) return kExitOk;
 
-  if (const TrainingExport::Format* const training = TrainingExport::Find(format)) {
-    ExportTraining(*training, plan_flags, path, as_json, out);
-    return kExitOk;
+  if (const TrainingExport::Format* const training = TrainingExport::Find(values.format)) {
+    if (values.spells_out) throw InputError("--spell-out: got it without plan, want export plan");
+    ExportTraining(*training, plan_flags, values.path, values.json, out);
+  } else {
+    ExportPlan(values, plan_flags, cost_model, out);
   }
-  const Format& writer = Formats().at(format);
-  writer.check_path("-o", path);
-  const PlannedJob job = plan_flags.Build();
-  const std::unique_ptr<CostModel> model = cost_model.Load();
-  const Plan plan = SpelledOut(job, *model);
-  WriteFileAtomically(path, writer.write(plan, path));
-  const nlohmann::ordered_json contents = Contents(job, plan, path);
-  if (!as_json) {
-    Print(contents, out);
-    return kExitOk;
-  }
-  Args files = job.files;
-  for (const std::string& file : cost_model.files()) files.push_back(file);
-  nlohmann::ordered_json report = ReportHeader("export", kSchema, files);
-  report["seed"] = 0;  // nothing is drawn at random
-  report["format"] = format;
-  report.update(contents);
-  PrintJson(std::move(report), out);
   return kExitOk;
 }
 

@@ -85,16 +85,31 @@ TEST(CommandExportTest, APlanReadAgainIsTheSameStep) {
         "v-half", "v-min", "dualpipe", "dualpipe-v", "chimera --vpp 2", "list --vpp 2",
         "pipedream-2bw", "1f1b --forward-only", "1f1b --embedding-placement vocab-1",
         "1f1b --embedding-placement interlaced", "v-half --embedding-placement vocab-2"}) {
-    for (const char* extension : {".textproto", ".json", ".yaml"}) {
+    for (const std::string form : {".textproto", ".json", ".yaml", ".yaml --spell-out"}) {
       const std::string schedule = kJob + std::string("--schedule ") + flags;
-      const std::string path = TempFile(std::string("plan") + extension);
-      Report("export plan" + schedule + " -o " + path);
+      const std::string path = TempFile("plan" + form.substr(0, form.find(' ')));
+      Report("export plan" + schedule + " -o " + TempFile("plan" + form));
       EXPECT_EQ(Report("simulate --quiet --model gpt2-medium --cluster h100-sxm:1x4 --plan " +
                        path)["step_time_ms"],
                 Report("simulate --quiet" + schedule)["step_time_ms"])
-          << flags << extension;
+          << flags << form;
     }
   }
+}
+
+TEST(CommandExportTest, ARegularPlanIsItsDegrees) {
+  const std::string path = TempFile("short.yaml");
+  EXPECT_EQ(Call("export plan" + std::string(kJob) + "--schedule zb-h1 -o " + path).out,
+            path + ": zb-h1, 4 stages of 1 chunk, 16 micro-batches\n");
+  EXPECT_EQ(ReadFile(path),
+            "degrees: {tp: 1, pp: 4, dp: 1, recompute: SELECTIVE}\nmicro_batch: 1\n"
+            "global_batch: 16\nsequence: 512\norder: ZERO_BUBBLE_H1\nzero: 0\n");
+  const Json report = Report("export plan --spell-out" + std::string(kJob) + "-o " + path);
+  EXPECT_EQ(report["passes"], 2 * 4 * 16);
+  EXPECT_NE(ReadFile(path).find("stages:"), std::string::npos);
+  EXPECT_EQ(Report("export plan --stage-layers 7,5,6,6" + std::string(kJob) + "-o " +
+                   path)["micro_batches"],
+            16);
 }
 
 // Pairs hide exchanges between experts and no collectives of tensor parallelism, listed or not.
@@ -106,7 +121,7 @@ TEST(CommandExportTest, PairedPassesReadAgainAreTheSameStep) {
     const std::string schedule = job + flags + " --overlap-experts";
     const Json named = Report("simulate --quiet" + schedule)["step_time_ms"];
     const std::string plan = TempFile("paired.textproto");
-    Report("export plan" + schedule + " -o " + plan);
+    Report("export plan --spell-out" + schedule + " -o " + plan);
     EXPECT_EQ(Report("simulate --quiet --model deepseek-v2-lite --cluster h100-sxm:1x8 --plan " +
                      plan)["step_time_ms"],
               named)
@@ -130,6 +145,10 @@ TEST(CommandExportTest, WhatCannotBeWrittenIsRefused) {
       {"export schedule-csv" + job, "-o"},
       {"export schedule-csv" + job + "-o x.txt", "-o: got \"x.txt\", want a .csv file"},
       {"export plan" + job + "-o x.pb", "-o: got \"x.pb\", want a .textproto, .json or .yaml file"},
+      {"export schedule-csv --spell-out" + job + "-o x.csv",
+       "--spell-out: got it with schedule-csv, which always lists passes"},
+      {"export megatron --spell-out" + job + "-o x.sh",
+       "--spell-out: got it without plan, want export plan"},
       {"export schedule-csv --schedule chimera" + job + "-o x.csv", "two directions"},
       {"export schedule-csv --schedule pipedream-2bw" + job + "-o x.csv",
        "--schedule: got pipedream-2bw with schedule-csv, whose passes never end"},

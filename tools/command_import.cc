@@ -29,6 +29,7 @@
 #include "tools/run/local_host_import.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
+#include "tools/verb/output_files.h"
 #include "tools/verb/print_json.h"
 #include "tools/verb/proto_text.h"
 #include "tools/verb/report_header.h"
@@ -336,6 +337,7 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   ImportFlags flags;
   Register(described, flags);
   if (described.Parse(args, out)) return kExitOk;
+  CheckOutputFiles(args, {"--samples", "--collectives"});  // of fit they are inputs
   CheckFlags(described, flags.format);
   CheckNumbers(described, flags);
   CheckFiles(flags);

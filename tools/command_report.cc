@@ -3,6 +3,7 @@
 #include <fmt/ostream.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -11,14 +12,24 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/file_kind.h"
+#include "costmodel/json_to_proto.h"
 #include "costmodel/proto_file.h"
+#include "proto/plan.pb.h"
 #include "proto/timeline.pb.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/plan_proto.h"
 #include "sim/schedule/timeline_record.h"
 #include "sim/schedule/timeline_record_proto.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/report/answer_page.h"
+#include "tools/report/plan_page.h"
 #include "tools/sweep/run_page.h"
 #include "tools/sweep/run_store.h"
+#include "tools/train/shown_run.h"
+#include "tools/train/train_page.h"
+#include "tools/validation/saved_validation.h"
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/print_json.h"
@@ -31,6 +42,7 @@ constexpr int kSchema = 1;
 
 struct ReportFlags {
   Args files;
+  std::string model, cluster;  // of a plan
   std::string page;
   bool json = false, quiet = false;
 };
@@ -39,15 +51,24 @@ void Register(Flags& flags, ReportFlags& values) {
   flags.AddExample("report step.json step.pb -o step.html");
   flags.AddExample("report plans.json -o plans.html");
   flags.AddExample("report runs.db -o runs.html");
+  flags.AddExample(
+      "report examples/stages.yaml --model llama3-8b --cluster h100-sxm:1x4 -o plan.html");
   flags.AddNote(
-      "FILEs are what simulate, explain or search printed with --json, and for each of its plans a "
-      "timeline that simulate --timeline wrote; or the database of a sweep.");
+      "FILEs are what simulate, explain, search, train or validate printed with --json, with for "
+      "each plan of the first three a timeline that simulate --timeline wrote; the database of a "
+      "sweep; or a plan, as search -o writes it.");
   flags.In(FlagTopic::kInput)
       .Add("FILE", values.files,
            {"",
-            "The JSON of a verb, and timelines (.pb) of its plans in their order; or a database "
-            "(.db) of sweep."})
+            "The JSON of a verb, and timelines (.pb) of its plans in their order; a database (.db) "
+            "of sweep; or a plan (.yaml, .json or .textproto)."})
       .Required();
+  flags.In(FlagTopic::kNetwork)
+      .Add("--model", values.model, {"<network>", "With a plan: its network, as for simulate."})
+      .Suggest(WorkloadNames);
+  flags.In(FlagTopic::kCluster)
+      .Add("--cluster", values.cluster,
+           {"<cluster>", "With a plan: its cluster, as for simulate."});
   flags.In(FlagTopic::kOutput)
       .Add("-o,--output", values.page, {"<file.html>", "Where the page is written."})
       .Required()
@@ -71,8 +92,8 @@ TimelineRecord ReadTimeline(const std::string& file) {
 nlohmann::ordered_json ReadAnswer(const std::string& file) {
   try {
     return nlohmann::ordered_json::parse(ReadFile(file));
-  } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: is no JSON ({})", file, error.what()));
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(file + ": is no JSON, want what a verb printed with --json");
   }
 }
 
@@ -112,14 +133,79 @@ Shown ShowDatabase(const Args& files) {
   return {RunsPage(RunStore::Read(files[0]), files[0]), "sweep"};
 }
 
+// Throws InputError for timelines beside a file that has no plans to which they belong.
+void RefuseTimelines(const Saved& saved, const std::string& what) {
+  if (saved.timelines.empty()) return;
+  throw InputError(
+      fmt::format("FILE: got timelines beside {}, {}, want it alone", saved.answer_file, what));
+}
+
 Shown ShowAnswer(const Args& files) {
   const Saved saved = Read(files);
+  const auto& answer = saved.answer;
+  const bool has_verb = answer.is_object() && answer.contains("command");
+  if (!has_verb) {
+    const std::string kind = KindOfJson(answer);
+    if (!kind.empty()) {
+      throw InputError(fmt::format("{}: the file is {}, want what a verb printed with --json",
+                                   saved.answer_file, kind));
+    }
+  }
+  if (has_verb && answer["command"] == "train") {
+    RefuseTimelines(saved, "the JSON of train");
+    return {TrainPage(ShownRunFromJson(answer, saved.answer_file)), "train"};
+  }
+  if (has_verb && answer["command"] == "validate") {
+    RefuseTimelines(saved, "the JSON of validate");
+    return {ValidationPage(answer, saved.answer_file), "validate"};
+  }
   std::vector<ShownStep> steps;
   for (const TimelineRecord& record : saved.timelines) {
     steps.push_back({&record.schedule, &record.timeline});
   }
-  std::string page = AnswerPage(saved.answer, steps, saved.answer_file);
-  return {std::move(page), saved.answer.at("command").get<std::string>()};
+  std::string page = AnswerPage(answer, steps, saved.answer_file);
+  return {std::move(page), answer.at("command").get<std::string>()};
+}
+
+// Whether it is a file of a plan: other files are JSON that says which verb printed it.
+bool IsPlan(const std::string& file) {
+  if (file.ends_with(".pb") || file.ends_with(".db")) return false;
+  if (!file.ends_with(".json")) {
+    return IsProtoExtension(std::filesystem::path(file).extension().string());
+  }
+  return KindOfJson(ParseJson(ReadFile(file), file)) == NounOfMessage("PlanProto");
+}
+
+Shown ShowPlan(const ReportFlags& values) {
+  const std::string& file = values.files[0];
+  if (values.files.size() > 1) {
+    throw InputError(fmt::format("FILE: got {} files with the plan {}, want it alone",
+                                 values.files.size(), file));
+  }
+  if (values.model.empty() || values.cluster.empty()) {
+    throw InputError(fmt::format("{}: got a plan, want its --model and --cluster with it", file));
+  }
+  const Workload workload = LoadWorkload(values.model, AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster(values.cluster);
+  PlanProto proto;
+  ReadProtoFile(file, &proto);
+  const Plan plan = PlanFromProto(proto, workload, cluster, file);
+  return {PlanPage(plan, workload, cluster, std::filesystem::path(file).filename().string()),
+          "plan"};
+}
+
+Shown Show(const ReportFlags& values) {
+  const Args& files = values.files;
+  if (IsPlan(files[0])) return ShowPlan(values);
+  for (const auto& [flag, value] :
+       {std::pair("--model", values.model), {"--cluster", values.cluster}}) {
+    if (!value.empty()) {
+      throw InputError(fmt::format("{}: got one without a plan, want a plan as FILE", flag));
+    }
+  }
+  const bool has_database = std::any_of(
+      files.begin(), files.end(), [](const std::string& file) { return file.ends_with(".db"); });
+  return has_database ? ShowDatabase(files) : ShowAnswer(files);
 }
 
 }  // namespace
@@ -130,10 +216,7 @@ int RunReport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   Register(flags, values);
   if (flags.Parse(args, out)) return kExitOk;
   CheckOutputPath("-o", values.page, {".html"});
-  const bool has_database =
-      std::any_of(values.files.begin(), values.files.end(),
-                  [](const std::string& file) { return file.ends_with(".db"); });
-  const Shown shown = has_database ? ShowDatabase(values.files) : ShowAnswer(values.files);
+  const Shown shown = Show(values);
   WriteFileAtomically(values.page, shown.page);
   if (values.json) {
     nlohmann::ordered_json report = ReportHeader("report", kSchema, values.files);

@@ -117,18 +117,108 @@ TEST_F(CommandReportTest, WithoutTimelinesThereIsNoPipeline) {
   EXPECT_EQ(report["inputs"].size(), 1u);
 }
 
+// The same stages and replicas as those of the step.
+constexpr const char* kPlan =
+    "degrees: {pp: 2, dp: 2}\nmicro_batch: 1\nglobal_batch: 8\nsequence: 512\n";
+
+TEST_F(CommandReportTest, APlanIsDrawnAsStagesOverDevices) {
+  WriteFileAtomically(File("plan.yaml"), kPlan);
+  WriteFileAtomically(File("plan.json"), R"({"degrees": {"pp": 2, "dp": 2}, "micro_batch": 1,
+                                             "global_batch": 8, "sequence": 512})");
+  const std::vector<nlohmann::json> direct = ChartsOf(ReadFile(File("direct.html")));
+  for (const char* name : {"plan.yaml", "plan.json"}) {
+    ASSERT_EQ(Report({File(name), "--model", "gpt2", "--cluster", "a100-sxm4-80gb:1x4", "-o",
+                      File("page.html")}),
+              kExitOk)
+        << error_;
+    const std::string page = ReadFile(File("page.html"));
+    EXPECT_EQ(FindBadMarkup(page), "");
+    const std::vector<nlohmann::json> charts = ChartsOf(page);
+    ASSERT_EQ(charts.size(), 1u);
+    EXPECT_EQ(charts[0], direct[0]);
+    EXPECT_NE(page.find("<h1>A plan for gpt2</h1>"), std::string::npos);
+    EXPECT_NE(page.find("<td>GPUs</td><td>4 of 4</td>"), std::string::npos);
+    EXPECT_TRUE(out_.ends_with(" bytes, the page of plan\n")) << out_;
+  }
+}
+
+TEST_F(CommandReportTest, ThePageOfATrainingRunIsThatOfTrain) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  WriteFileAtomically(File("events.yaml"),
+                      "events:\n  - {at_s: 1, node: node1, what: FAIL}\n"
+                      "  - {at_s: 2, node: node1, what: RECOVER}\n");
+  ASSERT_EQ(RunTrain({"--model", "gpt2", "--cluster", "h100-sxm:2x2", "--global-batch", "16",
+                      "--seq", "512", "--steps", "300", "--cost-model", "analytical", "--events",
+                      File("events.yaml"), "--report", File("train.html"), "--json", "--quiet"},
+                     in, out, err),
+            kExitOk)
+      << err.str();
+  WriteFileAtomically(File("train.json"), out.str());
+  ASSERT_EQ(Report({File("train.json"), "-o", File("page.html")}), kExitOk) << error_;
+  const std::string page = ReadFile(File("page.html"));
+  EXPECT_EQ(FindBadMarkup(page), "");
+  EXPECT_EQ(ChartsOf(page), ChartsOf(ReadFile(File("train.html"))));
+  EXPECT_GE(ChartsOf(page).size(), 4u);
+  EXPECT_TRUE(out_.ends_with(" bytes, the page of train\n")) << out_;
+}
+
+TEST_F(CommandReportTest, ThePageOfAValidationIsThatOfValidate) {
+  std::istringstream in;
+  std::ostringstream out, err;
+  WriteFileAtomically(File("own.csv"),
+                      "name,model,cluster,global_batch,seq,seconds\n"
+                      "one,gpt2,h100-sxm:1x1,8,512,0.1\ntwo,gpt2,h100-sxm:1x2,8,512,0.05\n");
+  ASSERT_EQ(RunValidate({"--against", File("own.csv"), "--cost-model", "analytical", "--report",
+                         File("validate.html"), "--json", "--quiet"},
+                        in, out, err),
+            kExitOk)
+      << err.str();
+  WriteFileAtomically(File("validate.json"), out.str());
+  ASSERT_EQ(Report({File("validate.json"), "-o", File("page.html")}), kExitOk) << error_;
+  const std::string page = ReadFile(File("page.html")), direct = ReadFile(File("validate.html"));
+  EXPECT_EQ(FindBadMarkup(page), "");
+  const std::vector<nlohmann::json> charts = ChartsOf(page), wanted = ChartsOf(direct);
+  ASSERT_EQ(charts.size(), wanted.size());
+  EXPECT_EQ(charts[0]["series"], wanted[0]["series"]);
+  EXPECT_EQ(charts[0]["items"].size(), wanted[0]["items"].size());
+  EXPECT_EQ(charts[0]["items"][0][3], wanted[0]["items"][0][3]);  // the words of the first row
+  const std::string origin = "2 scored rows of own.csv; cost model analytical";
+  EXPECT_NE(page.find(origin), std::string::npos);
+  EXPECT_NE(direct.find(origin), std::string::npos);
+}
+
 TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
   WriteFileAtomically(File("list.json"), "[1, 2]");
   WriteFileAtomically(File("half.json"), R"({"command": "simulate", "model": "gpt2")");
   WriteFileAtomically(File("part.json"), R"({"command": "simulate", "model": "gpt2"})");
   WriteFileAtomically(File("fit.json"), R"({"command": "fit", "tool_version": "0.1.0"})");
+  WriteFileAtomically(File("rows.csv"), "cluster,seconds\n");
+  WriteFileAtomically(File("trace.json"), R"({"traceEvents": []})");
+  WriteFileAtomically(File("plan.yaml"), kPlan);
+  WriteFileAtomically(File("runs.json"), R"({"command": "train", "runs": {}})");
+  WriteFileAtomically(File("train.json"), R"({"command": "train"})");
+  WriteFileAtomically(File("fitted.json"), R"({"command": "validate", "fit": {}})");
+  WriteFileAtomically(File("validate.json"), R"({"command": "validate", "rows": [{}]})");
   WriteFileAtomically(File("bad.pb"), "no timeline");
   WriteFileAtomically(File("empty.pb"), "");
   const std::vector<std::pair<Args, std::string>> cases = {
-      {{File("list.json")}, "list.json: is not what simulate, explain or search print as JSON"},
-      {{File("half.json")}, "half.json: is no JSON"},
-      {{File("part.json")}, "part.json: is not what simulate, explain or search print as JSON"},
+      {{File("list.json")},
+       "list.json: is not what simulate, explain, search, train or validate print as JSON"},
+      {{File("half.json")}, "half.json:1:40: got a syntax error or the end of the file"},
+      {{File("rows.csv")}, "rows.csv: is no JSON, want what a verb printed with --json"},
+      {{File("plan.yaml")}, "plan.yaml: got a plan, want its --model and --cluster with it"},
+      {{File("step.json"), "--model", "gpt2"}, "--model: got one without a plan"},
+      {{File("plan.yaml"), File("step.pb")}, "FILE: got 2 files with the plan"},
+      {{File("runs.json"), "--quiet"}, "runs.json: got what train printed of several runs"},
+      {{File("train.json")}, "train.json: is not what train prints as JSON"},
+      {{File("train.json"), File("step.pb")}, "FILE: got timelines beside"},
+      {{File("fitted.json")}, "fitted.json: got constants that validate fitted"},
+      {{File("validate.json")}, "validate.json: is not what validate prints as JSON"},
+      {{File("part.json")},
+       "part.json: is not what simulate, explain, search, train or validate print as JSON"},
       {{File("fit.json")}, "fit.json: command: got \"fit\", want the JSON of simulate"},
+      {{File("trace.json")}, "trace.json: the file is a Chrome or Kineto trace, want what a verb"},
       {{File("step.pb")}, "FILE: got timelines alone"},
       {{File("step.json"), File("part.json")}, "want the JSON of one verb"},
       {{File("step.json"), File("bad.pb")}, "bad.pb"},
@@ -205,8 +295,10 @@ TEST_F(CommandReportTest, CurvesOfSearchesHaveTheirScoreByItsName) {
   points[0].erase("step_time_ms");
   WriteFileAtomically(File("search.json"), answer.dump());
   EXPECT_EQ(Report({File("search.json"), "-o", File("search.html")}), kExitBadInput);
-  EXPECT_NE(error_.find("search.json: is not what simulate, explain or search print as JSON"),
-            std::string::npos)
+  EXPECT_NE(
+      error_.find(
+          "search.json: is not what simulate, explain, search, train or validate print as JSON"),
+      std::string::npos)
       << error_;
 }
 

@@ -329,10 +329,10 @@ TEST(CommandSearchTest, OfMixedGpusEveryChoiceIsKept) {
 
 TEST(CommandSearchTest, BadFlagsAreOneSentence) {
   const std::string cluster = "h100-sxm:1x8";
-  EXPECT_EQ(ErrorOf(cluster, {"--tp", "0"}), "tp: got 0, want 1 to 1000000");
+  EXPECT_EQ(ErrorOf(cluster, {"--tp", "0"}), "--tp: got 0, want 1 or more");
   EXPECT_EQ(ErrorOf(cluster, {"--micro-batch", "9223372036854775807"}),
             "micro-batch: got 9223372036854775807, want 1 to 1000000000");
-  EXPECT_EQ(ErrorOf(cluster, {"--zero", "4"}), "zero: got 4, want 0 to 3");
+  EXPECT_EQ(ErrorOf(cluster, {"--zero", "4"}), "--zero: got 4, want 0 to 3");
   EXPECT_EQ(ErrorOf(cluster, {"--top", "0"}), "--top: got 0, want 1 to 1000");
   EXPECT_EQ(ErrorOf(cluster, {"--schedule", "custom"}),
             "--schedule: got \"custom\", want names as simulate takes them, or all");

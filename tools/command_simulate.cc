@@ -50,7 +50,7 @@ struct Outputs {
   bool json = false, quiet = false, unfold = false;
 };
 
-void Register(Flags& flags, Outputs& outputs) {
+void RegisterOutputs(Flags& flags, Outputs& outputs) {
   flags.AddExample(
       "simulate --model llama3-70b --cluster h100-sxm:8x8 --tp 8 --pp 4 --micro-batch 1 "
       "--global-batch 512 --seq 8192 --trace step.pftrace");
@@ -191,65 +191,84 @@ nlohmann::ordered_json ReportOf(const PlannedJob& job, const SimulatedStep& step
   return report;
 }
 
-}  // namespace
-
-int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
-  Flags flags("simulate", "Simulates one training step of a plan on a cluster.");
+// The flags of the verb, and what is built from them.
+struct VerbFlags {
   PlanFlags plan;
   NetworkFlags network;
   SlowFlag slow;
   CostModelFlag cost_model;
   CostFlags cost;
   Outputs outputs;
-  plan.Register(flags);
-  slow.Register(flags);
-  network.Register(flags);
-  cost_model.Register(flags);
-  cost.Register(flags);
-  Register(flags, outputs);
+
+  void Register(Flags& flags) {
+    plan.Register(flags);
+    slow.Register(flags);
+    network.Register(flags);
+    cost_model.Register(flags);
+    cost.Register(flags);
+    RegisterOutputs(flags, outputs);
+  }
+
+  PlannedJob Build() const {
+    PlannedJob job = plan.Build();
+    slow.Apply(job);
+    job.network = network.Build(job.cluster);
+    job.cost = cost.Build(job.cluster);
+    return job;
+  }
+};
+
+// Adds what the results rest on, and what a user should know about them.
+void AddWarnings(const SimulatedStep& step, const CostModelFlag& cost_model, PlannedJob& job) {
+  const auto add = [&](std::vector<std::string> sentences) {
+    for (std::string& sentence : sentences) job.warnings.push_back(std::move(sentence));
+  };
+  add(cost_model.NotesOnNetworks(job.cluster));
+  AddBasisWarning(step, job);
+  add(UseWarnings(step.evaluation, job.workload));
+  add(SparseNotes(step.schedule));
+  AddOffloadWarning(step, job);
+  add(SteadyWarnings(step));
+  add(NetworkWarnings(step, job.cluster, job.network));
+  add(SlowWarnings(step, job));
+  if (job.cost.tokens > 0) add({EnergyNote(job.cost.rates, job.cluster, step.evaluation)});
+}
+
+WallTime WallTimeSince(std::chrono::steady_clock::time_point begin, const SimulatedStep& step) {
+  WallTime wall;
+  wall.total_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
+  return wall;
+}
+
+}  // namespace
+
+int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  Flags flags("simulate", "Simulates one training step of a plan on a cluster.");
+  VerbFlags verb;
+  verb.Register(flags);
   if (flags.Parse(args, out)) return kExitOk;
 
   const auto begin = std::chrono::steady_clock::now();
+  const Outputs& outputs = verb.outputs;
   CheckOutputs(outputs);
   std::optional<Duration> measured_time;
   if (flags.IsGiven("--measured")) {
     measured_time = ParseMeasured("--measured", outputs.measured);
   }
-  PlannedJob job = plan.Build();
-  slow.Apply(job);
-  job.network = network.Build(job.cluster);
-  job.cost = cost.Build(job.cluster);
-  const std::unique_ptr<CostModel> model = cost_model.Load();
+  PlannedJob job = verb.Build();
+  const std::unique_ptr<CostModel> model = verb.cost_model.Load();
   const SimulatedStep step =
       SimulateStep(job.plan, job.workload, job.cluster, *model,
                    {.unfold = outputs.unfold, .network = job.network, .framework = job.memory});
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
-  for (std::string& note : cost_model.NotesOnNetworks(job.cluster)) {
-    job.warnings.push_back(std::move(note));
-  }
-  AddBasisWarning(step, job);
-  for (std::string& warning : UseWarnings(step.evaluation, job.workload)) {
-    job.warnings.push_back(std::move(warning));
-  }
-  for (std::string& note : SparseNotes(step.schedule)) job.warnings.push_back(std::move(note));
-  AddOffloadWarning(step, job);
-  for (std::string& warning : SteadyWarnings(step)) job.warnings.push_back(std::move(warning));
-  for (std::string& warning : NetworkWarnings(step, job.cluster, job.network)) {
-    job.warnings.push_back(std::move(warning));
-  }
-  for (std::string& warning : SlowWarnings(step, job)) job.warnings.push_back(std::move(warning));
-  if (job.cost.tokens > 0) {
-    job.warnings.push_back(EnergyNote(job.cost.rates, job.cluster, step.evaluation));
-  }
+  AddWarnings(step, verb.cost_model, job);
   std::optional<MeasuredStep> measured;
   if (measured_time) measured = CompareMeasured(*measured_time, step.evaluation);
-  WallTime wall;
-  wall.total_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
   nlohmann::ordered_json report;
   if (outputs.json || !outputs.page.empty()) {
-    report = ReportOf(job, step, cost_model, wall, measured);
+    report = ReportOf(job, step, verb.cost_model, WallTimeSince(begin, step), measured);
   }
   WriteOutputs(outputs, job, step, report, err);
   if (outputs.json) {

@@ -13,7 +13,6 @@
 #include "costmodel/memo_model.h"
 #include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
-#include "costmodel/text.h"
 #include "search/stopwatch.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/sample_flags.h"
@@ -43,7 +42,6 @@ namespace fs = std::filesystem;
 
 constexpr int kSchema = 1;
 constexpr const char* kClearLine = "\r\033[K";
-constexpr size_t kMostNamedFiles = 4;  // in one sentence
 
 struct ValidateFlags {
   std::vector<std::string> against;
@@ -126,18 +124,6 @@ Validation ReadRows(const std::vector<std::string>& files, const std::string& so
 bool ExceedsThreshold(const std::vector<ValidatedRow>& rows, double max_error) {
   const std::vector<ErrorStats> overall = SummarizeBy(rows, false, false);
   return overall.empty() || !overall[0].mape.has_value() || *overall[0].mape > max_error;
-}
-
-// What the page says about its figures. Files are named without their folders, so that the page
-// does not depend on where they are.
-std::string OriginOf(const Validation& validation, const std::vector<std::string>& files,
-                     const std::string& cost_model) {
-  const auto name_of = [](const std::string& file) { return fs::path(file).filename().string(); };
-  const std::string tables = files.size() <= kMostNamedFiles
-                                 ? Join(files, ", ", name_of)
-                                 : fmt::format("{} tables", files.size());
-  return fmt::format("{} scored rows of {}; cost model {}; stagecraft {}.", validation.rows.size(),
-                     tables, name_of(cost_model), kToolVersion);
 }
 
 // Throws InputError for flags that a fit does not heed.
@@ -262,7 +248,8 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   validation.passes = PredictPasses(validation.not_scored, basis);
   AddBaselines(validation.rows);
   if (!flags.report.empty()) {
-    const std::string origin = OriginOf(validation, files, cost_model.name());
+    const std::string origin =
+        ValidationOrigin(validation.rows.size(), files, cost_model.name(), kToolVersion);
     WriteFileAtomically(flags.report, ValidText(ValidationToHtml(validation, origin)));
     if (!flags.quiet) err << "wrote " << flags.report << '\n';
   }

@@ -22,7 +22,8 @@ namespace {
 constexpr double kBytesPerGigabit = 1e9 / 8;
 constexpr double kLeastNicGbit = 1, kMostNicGbit = 10'000;
 
-constexpr char kForms[] = "GPU:NxG (h100-sxm:8x8), NODE_ID:N (dgx-h100:8) or a cluster file";
+constexpr char kForms[] = "GPU:NxG (h100-sxm:8x8), NODE:N (dgx-h100:8) or a cluster file";
+constexpr char kFiles[] = "a cluster as .yaml, .json, .textproto or .pb, such as import makes";
 
 // A count of nodes or devices.
 int ParseCount(const std::string& text, const std::string& part, const std::string& place) {
@@ -64,10 +65,22 @@ void ApplyOption(const std::string& option, NodeType& type, const std::string& p
   type.nic.bandwidth = Bandwidth(*gigabits * kBytesPerGigabit);
 }
 
+// For a word without counts of nodes.
+[[noreturn]] void FailUncounted(const std::string& part, const std::string& place) {
+  const std::string name = part.substr(0, part.find(':'));
+  std::string wanted = kForms;
+  if (NodeCatalogue::Embedded().Find(name) != nullptr) {
+    wanted = name + ":N for N of these nodes";
+  } else if (DeviceCatalogue::Embedded().Find(name) != nullptr) {
+    wanted = name + ":NxG for N nodes of G of these GPUs";
+  }
+  throw InputError(fmt::format("{}: got \"{}\", want {}", place, part, wanted));
+}
+
 Cluster::NodeGroup ParseNodes(const std::string& part, const std::string& place) {
   const size_t colon = part.rfind(':');
   if (colon == std::string::npos || colon == 0 || colon + 1 == part.size()) {
-    throw InputError(fmt::format("{}: got \"{}\", want {}", place, part, kForms));
+    FailUncounted(part, place);
   }
   const std::string name = part.substr(0, colon);
   const std::string counts = part.substr(colon + 1);
@@ -91,6 +104,21 @@ Cluster::NodeGroup ParsePart(const std::string& part, const std::string& place) 
   Cluster::NodeGroup group = ParseNodes(part.substr(0, at), place);
   if (at != std::string::npos) ApplyOption(part.substr(at + 1), group.type, place);
   return group;
+}
+
+// Throws InputError if `spec` names a file or folder, or can name nothing else.
+void RefuseOtherFiles(const std::string& spec) {
+  if (spec.find(':') != std::string::npos) return;
+  std::error_code error;
+  if (std::filesystem::exists(spec, error)) {
+    throw InputError(fmt::format("{}: got a {}, want {}", spec,
+                                 std::filesystem::is_directory(spec, error)
+                                     ? "folder"
+                                     : "file whose name does not end as those of clusters do",
+                                 kFiles));
+  }
+  if (spec.find('/') == std::string::npos) return;
+  throw InputError(fmt::format("{}: there is no such file, want {}", spec, kFiles));
 }
 
 std::string Gigabytes(Bandwidth bandwidth) {
@@ -158,6 +186,7 @@ Cluster ParseCluster(const std::string& spec, const std::string& place) {
     ReadProtoFile(spec, &proto);
     return ClusterFromProto(proto, spec);
   }
+  RefuseOtherFiles(spec);
   std::vector<Cluster::NodeGroup> groups;
   for (const std::string_view part : SplitAt(spec, '+')) {
     groups.push_back(ParsePart(std::string(part), place));

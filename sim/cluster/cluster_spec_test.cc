@@ -108,13 +108,14 @@ TEST(ClusterSpecTest, EveryNodeOfTheCatalogueMakesACluster) {
 }
 
 TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
-  const std::string forms =
-      ", want GPU:NxG (h100-sxm:8x8), NODE_ID:N (dgx-h100:8) or a cluster file";
+  const std::string forms = ", want GPU:NxG (h100-sxm:8x8), NODE:N (dgx-h100:8) or a cluster file";
   const std::string count = ", want a whole number from 1 to 1000000";
   const std::pair<std::string, std::string> cases[] = {
       {"", "--cluster: got \"\"" + forms},
-      {"h100", "--cluster: got \"h100\"" + forms},
-      {"h100:", "--cluster: got \"h100:\"" + forms},
+      {"h100x", "--cluster: got \"h100x\"" + forms},
+      {"h100", "--cluster: got \"h100\", want h100:NxG for N nodes of G of these GPUs"},
+      {"h100:", "--cluster: got \"h100:\", want h100:NxG for N nodes of G of these GPUs"},
+      {"dgx-h100", "--cluster: got \"dgx-h100\", want dgx-h100:N for N of these nodes"},
       {":2x8", "--cluster: got \":2x8\"" + forms},
       {"h100:2x8+", "--cluster: got \"\"" + forms},
       {"h100:8", "--cluster: got \"h100:8\", want h100:NxG for a GPU: N nodes of G GPUs"},
@@ -136,6 +137,17 @@ TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
        "\"dgx-1v\"?"},
   };
   for (const auto& [spec, want] : cases) EXPECT_EQ(ErrorOf(spec), want);
+}
+
+TEST(ClusterSpecTest, FilesThatAreNoClustersAreNamed) {
+  const std::string wanted =
+      ", want a cluster as .yaml, .json, .textproto or .pb, such as import makes";
+  const std::string folder = std::getenv("TEST_TMPDIR");
+  const std::string file = Written("topology.conf", "SwitchName=s0 Nodes=n[0-3]\n");
+  EXPECT_EQ(ErrorOf(folder), folder + ": got a folder" + wanted);
+  EXPECT_EQ(ErrorOf(file),
+            file + ": got a file whose name does not end as those of clusters do" + wanted);
+  EXPECT_EQ(ErrorOf("no/such"), "no/such: there is no such file" + wanted);
 }
 
 TEST(ClusterSpecTest, FilesOfEveryFormatAreRead) {
@@ -164,10 +176,21 @@ TEST(ClusterSpecTest, BadFilesAreOneSentence) {
       {"node_groups: [{device: h100x, count: 1}]",
        "node_groups[0].device: unknown GPU \"h100x\"; did you mean \"H100\", \"h100\" or "
        "\"A100\"?"},
-      {"node_groups: [{inline_node_type: {id: x, device: h100, devices: 1}, count: 1}]",
+      {"node_groups: [{inline_node_type: {id: x, devices: 1, inline_device: {id: g, power_w: 1}}}]",
+       "node_groups[0].inline_node_type.inline_device.generation, inline_device.multiprocessors, "
+       "inline_device.boost_clock_hz, inline_device.fp32_flop_per_s, "
+       "inline_device.vector_fp32_flop_per_s, inline_device.memory_bytes, "
+       "inline_device.memory_bandwidth_bytes_per_s, inline_device.l2_bytes, wiring, intra: got "
+       "none "
+       "of these, want all of them"},
+      {"node_groups: [{inline_node_type: {id: x, device: h100, devices: 1, intra: {kind: PCIE, "
+       "bandwidth_gb_per_s: 64}}, count: 1}]",
        "node_groups[0].inline_node_type.wiring: got none, want SWITCHED, CUBE_MESH, ALL_PAIRS, "
        "PAIRS, PCIE or SINGLE_CUBE_MESH"},
       {"node_groups: [{device: h100, count: 1}]\nlinks: [{from: a, to: b}]",
+       "links[0].link.kind, bandwidth_bytes_per_s: got none of these, want all of them"},
+      {"node_groups: [{device: h100, count: 1}]\nlinks: [{from: a, to: b, link: "
+       "{bandwidth_gb_per_s: 1}}]",
        "links[0].link.kind: got none, want NVLINK, PCIE, NETWORK or HOST"},
       {"name: x", "node_groups: got none, want at least one node"},
   };

@@ -7,6 +7,7 @@
 #include "costmodel/enum_to_proto.h"
 #include "costmodel/gpu_datasheet.h"
 #include "costmodel/hardware_proto.h"
+#include "costmodel/missing_keys.h"
 
 namespace stagecraft {
 namespace {
@@ -39,6 +40,25 @@ Device DeviceOf(const NodeTypeProto& proto, const std::string& place) {
     return DeviceFromProto(proto.inline_device(), place + ".inline_device");
   }
   return DeviceCatalogue::Embedded().Get(proto.device(), place + ".device").device;
+}
+
+// Throws an InputError that names all keys that are missing, those of parts included, if there are
+// several.
+void CheckMissing(const NodeTypeProto& proto, const std::string& place) {
+  MissingKeys missing;
+  missing.Want("id", !proto.id().empty());
+  missing.Want("device",
+               !proto.device().empty() || proto.has_inline_device() || proto.has_datasheet());
+  if (proto.has_inline_device()) {
+    missing.WantInside("inline_device", MissingIn(proto.inline_device()));
+  }
+  if (proto.has_datasheet()) missing.WantInside("datasheet", MissingIn(proto.datasheet()));
+  missing.Want("devices", proto.devices() != 0);
+  missing.Want("wiring", proto.wiring() != NodeTypeProto::WIRING_UNSPECIFIED);
+  missing.Want("intra", proto.has_intra());
+  if (proto.has_intra()) missing.WantInside("intra", MissingIn(proto.intra()));
+  if (proto.has_nic()) missing.WantInside("nic", MissingIn(proto.nic()));
+  missing.Check(place + ".");
 }
 
 std::vector<int> PlacesOf(const google::protobuf::RepeatedField<int>& given, int count,
@@ -111,6 +131,7 @@ bool CountsAreSound(const NodeType& type) {
 }  // namespace
 
 NodeType NodeTypeFromProto(const NodeTypeProto& proto, const std::string& place) {
+  CheckMissing(proto, place);
   if (proto.id().empty()) throw InputError(place + ".id: got none, want a name");
   NodeType type;
   type.id = proto.id();

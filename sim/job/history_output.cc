@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "costmodel/check.h"
 #include "costmodel/enum_to_proto.h"
 #include "costmodel/proto_to_json.h"
 #include "costmodel/statistics.h"
@@ -41,6 +42,37 @@ const char* CauseName(PhaseKind cause) {
 template <typename Visit>
 void VisitKinds(const Visit& visit) {
   for (int kind = 0; kind < kPhaseKinds; ++kind) visit(static_cast<PhaseKind>(kind));
+}
+
+PhaseKind KindFrom(PhaseProto::Kind kind, const std::string& place) {
+  if (kind < PhaseProto::COMPUTING || kind > PhaseProto::REBALANCING) {
+    throw InputError(
+        fmt::format("{}: got {}, want a kind of phase", place, static_cast<int>(kind)));
+  }
+  return static_cast<PhaseKind>(kind - 1);  // the proto begins with "unspecified"
+}
+
+// `plans` are by their numbers.
+RunPhase PhaseFrom(const PhaseProto& phase,
+                   const std::vector<std::shared_ptr<const RunPlan>>& plans,
+                   const std::string& place) {
+  if (phase.plan() < 0 || phase.plan() >= std::ssize(plans)) {
+    throw InputError(fmt::format("{}.plan: got {}, want 0 to the {} of plans", place, phase.plan(),
+                                 std::ssize(plans) - 1));
+  }
+  if (phase.start_ns() < 0 || phase.length_ns() < 0 || phase.step_time_ns() < 0) {
+    throw InputError(place + ": got a time below 0, want none");
+  }
+  return {.kind = KindFrom(phase.kind(), place + ".kind"),
+          .first_step = phase.first_step(),
+          .steps = phase.steps(),
+          .start = Duration::Nanoseconds(phase.start_ns()),
+          .length = Duration::Nanoseconds(phase.length_ns()),
+          .step_time = Duration::Nanoseconds(phase.step_time_ns()),
+          .working_devices = phase.working_devices(),
+          .reason = phase.reason(),
+          .plan = plans[static_cast<size_t>(phase.plan())],
+          .idle_share = phase.idle_share()};
 }
 
 // A field of RFC 4180 that is always quoted.
@@ -109,6 +141,34 @@ HistoryProto HistoryToProto(const History& history) {
     out->set_idle_share(phase.idle_share);
   }
   return proto;
+}
+
+History HistoryFromProto(const HistoryProto& proto, const std::string& place) {
+  History history;
+  RunTotals& totals = history.totals;
+  totals.devices = proto.devices();
+  totals.steps = proto.steps();
+  totals.time = Duration::Nanoseconds(proto.time_ns());
+  totals.useful = Duration::Nanoseconds(proto.useful_ns());
+  totals.failures = proto.failures();
+  totals.checkpoints = proto.checkpoints();
+  totals.steps_redone = proto.steps_redone();
+  for (int i = 0; i < proto.losses_size(); ++i) {
+    const LossProto& loss = proto.losses(i);
+    const PhaseKind cause = KindFrom(loss.cause(), fmt::format("{}: losses[{}].cause", place, i));
+    totals.lost[static_cast<int>(cause)] += Duration::Nanoseconds(loss.time_ns());
+  }
+  history.stopped = proto.stopped();
+  std::vector<std::shared_ptr<const RunPlan>> plans = {nullptr};  // number 0: not said
+  for (const RunPlanProto& plan : proto.plans()) {
+    plans.push_back(std::make_shared<RunPlan>(
+        RunPlan{plan.words(), {plan.layers().begin(), plan.layers().end()}}));
+  }
+  for (int i = 0; i < proto.phases_size(); ++i) {
+    history.phases.push_back(
+        PhaseFrom(proto.phases(i), plans, fmt::format("{}: phases[{}]", place, i)));
+  }
+  return history;
 }
 
 std::string HistoryText(const History& history) {

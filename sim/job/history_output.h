@@ -11,6 +11,9 @@
 namespace stagecraft {
 
 HistoryProto HistoryToProto(const History& history);
+// Reads what HistoryToProto() makes. Throws an InputError that begins with `place` for phases of no
+// kind, with a time below zero, or with a plan that is not among `plans`.
+History HistoryFromProto(const HistoryProto& proto, const std::string& place);
 
 // Returns a line for each phase, then the plans, the totals, what was lost by cause, and why it
 // stopped.

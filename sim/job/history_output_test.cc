@@ -7,6 +7,7 @@
 
 #include "costmodel/csv_records.h"
 #include "costmodel/enum_testing.h"
+#include "costmodel/error_of.h"
 #include "costmodel/proto_file.h"
 #include "costmodel/random.h"
 #include "proto/job_events.pb.h"
@@ -55,6 +56,31 @@ TEST_F(HistoryOutputTest, TextListsPhasesAndLosses) {
             "lost to restart                0.013 GPU-hours    4.76 %\n"
             "lost to reload                 0.018 GPU-hours    6.35 %\n"
             "lost to redone                 0.009 GPU-hours    3.17 %\n");
+}
+
+TEST_F(HistoryOutputTest, AMessageOfAHistoryIsReadBack) {
+  const auto plan = std::make_shared<RunPlan>(RunPlan{"tp 2 x pp 2", {3, 4}});
+  history_.phases[0].plan = plan;
+  history_.phases[0].idle_share = 0.25;
+  history_.stopped = "too many failures";
+  const History read = HistoryFromProto(HistoryToProto(history_), "h.json");
+  EXPECT_EQ(HistoryCsv(read), HistoryCsv(history_));
+  EXPECT_EQ(HistoryText(read), HistoryText(history_));
+}
+
+TEST_F(HistoryOutputTest, AMessageThatIsNoHistoryIsRefused) {
+  const auto error = [&](const auto& spoil) {
+    HistoryProto proto = HistoryToProto(history_);
+    spoil(proto);
+    return ErrorOf([&] { HistoryFromProto(proto, "h.json"); });
+  };
+  EXPECT_EQ(error([](HistoryProto&) {}), "");
+  EXPECT_EQ(error([](HistoryProto& proto) { proto.mutable_phases(1)->clear_kind(); }),
+            "h.json: phases[1].kind: got 0, want a kind of phase");
+  EXPECT_EQ(error([](HistoryProto& proto) { proto.mutable_phases(0)->set_plan(1); }),
+            "h.json: phases[0].plan: got 1, want 0 to the 0 of plans");
+  EXPECT_EQ(error([](HistoryProto& proto) { proto.mutable_phases(2)->set_length_ns(-1); }),
+            "h.json: phases[2]: got a time below 0, want none");
 }
 
 TEST_F(HistoryOutputTest, CsvHasALineForEachPhase) {

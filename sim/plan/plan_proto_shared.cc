@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "costmodel/missing_keys.h"
 #include "sim/pipeline/order_text.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/framework_proto.h"
@@ -88,6 +89,11 @@ void ReadOrder(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
 
 void ReadShared(const PlanProto& proto, const PlanPlace& place, Plan& plan) {
   place.InRange("schema", proto.has_schema() ? proto.schema() : 1, 1, 1);
+  MissingKeys missing;
+  missing.Want("micro_batch", proto.micro_batch() != 0);
+  missing.Want("global_batch", proto.global_batch() != 0);
+  missing.Want("sequence", proto.sequence() != 0);
+  missing.Check(place.file + ": " + place.message);
   plan.micro_batch = place.InRange("micro_batch", proto.micro_batch(), 1, kMostOfABatch);
   plan.global_batch = place.InRange("global_batch", proto.global_batch(), 1, kMostOfABatch);
   plan.sequence = place.InRange("sequence", proto.sequence(), 1, kMostOfABatch);

@@ -8,16 +8,17 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/file_kind.h"
 #include "costmodel/json_to_proto.h"
 #include "costmodel/learned/samples/gzip.h"
 #include "costmodel/learned/samples/sample_file.h"
 #include "costmodel/proto_file.h"
 #include "sim/workload/networks/decoder.h"
 #include "sim/workload/readers/hf_config.h"
+#include "tools/check/check_answers.h"
 #include "tools/check/check_foreign.h"
 #include "tools/check/check_kinds.h"
 #include "tools/check/check_networks.h"
@@ -61,38 +62,11 @@ constexpr const char* kOtherKinds[] = {"Hugging Face config.json",
                                        "sweep table",
                                        "Nsight Systems export",
                                        "Chakra execution trace",
+                                       "training configuration",
+                                       "answer of a verb",
                                        "HTML report"};
 
 constexpr const char* kWanted = "one of the kinds of file that check --help lists";
-
-bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// The field names at depth 0 of a text in protobuf's text format; the text may be malformed.
-Keys TextFormatKeys(const std::string& text) {
-  Keys keys;
-  int depth = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '#') {
-      i = std::min(text.find('\n', i), text.size());
-    } else if (c == '"' || c == '\'') {
-      for (++i; i < text.size() && text[i] != c; ++i) i += text[i] == '\\' ? 1 : 0;
-    } else if (c == '{' || c == '<' || c == '[') {
-      ++depth;
-    } else if (c == '}' || c == '>' || c == ']') {
-      --depth;
-    } else if (IsWord(c)) {
-      const size_t begin = i;
-      while (i < text.size() && IsWord(text[i])) ++i;
-      const size_t next = std::min(text.find_first_not_of(" \t\r\n", i), text.size());
-      const bool is_key =
-          next < text.size() && std::string_view(":{<").find(text[next]) != std::string_view::npos;
-      if (depth == 0 && is_key) keys.insert(text.substr(begin, i - begin));
-      --i;
-    }
-  }
-  return keys;
-}
 
 // Turns "nodeGroups" into "node_groups", as the reader of the file does.
 std::string SnakeCase(const std::string& key) {
@@ -153,11 +127,15 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
                             const std::string& extension, const CheckContext& context) {
   Keys keys;
   if (extension == ".json") {
-    keys = KeysOf(ParseJson(text, path));
+    const nlohmann::json root = ParseJson(text, path);
+    keys = KeysOf(root);
     if (keys.contains("items")) return CheckKubernetesNodes(text, path);
+    if (const auto answer = CheckAnswer(root, text, path)) return *answer;
+    if (const auto config = CheckTrainingConfig(root, path)) return *config;
   } else if (extension == ".yaml" || extension == ".yml") {
     const nlohmann::json root = ParseYaml(text, path);
     if (root.is_array()) return CheckSlurmTopology(text, path);
+    if (const auto config = CheckTrainingConfig(root, path)) return *config;
     keys = KeysOf(root);
   } else {
     keys = TextFormatKeys(text);
@@ -237,10 +215,14 @@ FileSummary CheckChakra(const std::string& path) {
           fmt::format("{} nodes that ran on the device", recording.kernels.size())};
 }
 
-// Kinds of file that commands unzip: tables of collectives, operator graphs and samples.
+// Kinds of file that commands unzip: traces, tables of collectives, operator graphs and samples.
 FileSummary CheckZipped(const std::string& bytes, const std::string& path) {
   if (const auto collectives = CheckForeignText(bytes, path, ".gz")) return *collectives;
-  if (const auto graph = CheckUnzippedGraph(Gunzip(bytes, path), path)) return *graph;
+  const std::string text = Gunzip(bytes, path);
+  if (path.ends_with(".json.gz") && KeysOf(ParseJson(text, path)).contains("traceEvents")) {
+    return {"Chrome trace", CheckChromeTrace(text, path)};
+  }
+  if (const auto graph = CheckUnzippedGraph(text, path)) return *graph;
   return {"samples", DescribeSamples(ParseSamples(bytes, path), path)};
 }
 

@@ -58,7 +58,8 @@ FileSummary CheckHtml(const std::string& text, const std::string& path) {
   const size_t title = text.find(kTitleBegins);
   const size_t end = text.find("</title>");
   if (title == std::string::npos || end == std::string::npos || end < title) {
-    throw InputError(path + ": got an HTML page that stagecraft did not write, want one of its reports");
+    throw InputError(path +
+                     ": got an HTML page that stagecraft did not write, want one of its reports");
   }
   const size_t verb = title + kTitleBegins.size();
   return {"HTML report", fmt::format("of stagecraft {}, for a browser; no command reads it",

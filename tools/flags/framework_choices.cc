@@ -130,8 +130,8 @@ std::vector<std::string> RestrictChoices(const TrainingFramework& framework, Pla
   return Restriction(framework, given, choices).Run();
 }
 
-void DropOthers(const TrainingFramework& framework, const Workload& workload,
-                std::vector<RankedPlan>& plans) {
+std::string DropOthers(const TrainingFramework& framework, const Workload& workload,
+                       std::vector<RankedPlan>& plans) {
   std::string obstacle;
   std::vector<RankedPlan> kept;
   for (RankedPlan& ranked : plans) {
@@ -142,13 +142,10 @@ void DropOthers(const TrainingFramework& framework, const Workload& workload,
       obstacle = found[0];
     }
   }
-  if (kept.empty() && !plans.empty()) {
-    throw InputError(
-        fmt::format("--for: of the best {} plans {} can run none ({}), want fewer "
-                    "choices, such as --tp or --pp",
-                    plans.size(), framework.id, obstacle));
-  }
+  const size_t count = plans.size();
   plans = std::move(kept);
+  if (!plans.empty() || count == 0) return "";
+  return fmt::format("of the best {} plans {} can run none ({})", count, framework.id, obstacle);
 }
 
 }  // namespace stagecraft

@@ -23,9 +23,9 @@ inline constexpr int kFoundForEachShown = 20;
 std::vector<std::string> RestrictChoices(const TrainingFramework& framework, PlanDegrees& given,
                                          Choices& choices);
 
-// Drops the plans that the framework cannot run, and keeps the order of the others. Throws an
-// InputError that says why if none is left of some.
-void DropOthers(const TrainingFramework& framework, const Workload& workload,
-                std::vector<RankedPlan>& plans);
+// Drops the plans that the framework cannot run, and keeps the order of the others. If there were
+// some and none is left, returns why, without a full stop; otherwise "".
+std::string DropOthers(const TrainingFramework& framework, const Workload& workload,
+                       std::vector<RankedPlan>& plans);
 
 }  // namespace stagecraft

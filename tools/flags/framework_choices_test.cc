@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "costmodel/error_of.h"
+#include "sim/cluster/cluster_spec.h"
+#include "sim/plan/plan.h"
+#include "sim/workload/workload_catalogue.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
@@ -86,6 +89,34 @@ TEST(FrameworkChoicesTest, ASearchFindsOnlyPlansThatTheFrameworkCanRun) {
       EXPECT_TRUE(name != "fsdp" || stages * tensor == 1) << framework;
     }
   }
+}
+
+TEST(FrameworkChoicesTest, PlansThatTheFrameworkCannotRunAreDropped) {
+  const Workload workload = LoadWorkload("gpt2-medium", AttentionBackend::kFlash);
+  const Cluster cluster = ParseCluster("h100-sxm:1x8");
+  const auto plan_of = [&](PipelineSchedule schedule) {
+    PlanDegrees degrees;
+    degrees.pipeline = 2;
+    degrees.data = 4;
+    degrees.global_batch = 32;
+    degrees.sequence = 512;
+    degrees.schedule = schedule;
+    RankedPlan ranked;
+    ranked.plan = MakePlan(degrees, workload, cluster);
+    return ranked;
+  };
+  const RankedPlan runs = plan_of(PipelineSchedule::kOneForwardOneBackward);
+  const RankedPlan cannot = plan_of(PipelineSchedule::kZeroBubbleH1);
+  std::vector<RankedPlan> plans = {cannot, runs};
+  EXPECT_EQ(DropOthers(Find("megatron-core"), workload, plans), "");
+  ASSERT_EQ(plans.size(), 1u);
+  EXPECT_EQ(plans[0].plan.schedule, PipelineSchedule::kOneForwardOneBackward);
+
+  plans = {cannot, cannot};
+  EXPECT_TRUE(DropOthers(Find("megatron-core"), workload, plans)
+                  .starts_with("of the best 2 plans megatron-core can run none ("));
+  EXPECT_TRUE(plans.empty());
+  EXPECT_EQ(DropOthers(Find("megatron-core"), workload, plans), "");
 }
 
 TEST(FrameworkChoicesTest, UnknownFrameworksAreRefused) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/nearest.h"
 #include "costmodel/proto_file.h"
 #include "sim/pipeline/pytorch_csv.h"
 #include "sim/pipeline/vocabulary_placement.h"
@@ -31,8 +32,9 @@ std::string SchedulesThatRead(PipelineScheduleOption option) {
 
 PipelineSchedule ChooseSchedule(const std::string& value) {
   if (const auto pipeline_schedule = FindPipelineSchedule(value)) return *pipeline_schedule;
-  throw InputError(fmt::format("--schedule: got \"{}\", want one of {}", value,
-                               fmt::join(PipelineScheduleNames(), ", ")));
+  const Args names = PipelineScheduleNames();
+  throw InputError(fmt::format("--schedule: got \"{}\", want one of {}{}", value,
+                               fmt::join(names, ", "), DidYouMean(value, names)));
 }
 
 }  // namespace
@@ -45,9 +47,12 @@ std::vector<Flag> PipelineScheduleFlags::Register(Flags& flags, int& chunks) {
                                "1f1b, or interleaved with --vpp"})
                          .Suggest(PipelineScheduleNames())
                          .Common();
-  const Flag vpp = schedule.Add(
-      "--vpp", chunks,
-      {"<n>", "Chunks of the network that every stage holds (virtual stages).", "1 or more", "1"});
+  const Flag vpp =
+      schedule
+          .Add("--vpp", chunks,
+               {"<n>", "Chunks of the network that every stage holds (virtual stages).",
+                "1 or more", "1"})
+          .AtLeast(1);
   const Flag file =
       schedule.Add("--order-file", file_,
                    {"<file.csv>",

@@ -144,19 +144,26 @@ void PlanFlags::RegisterDegrees(Flags& flags) {
   FlagGroup group = flags.In(FlagTopic::kParallelism);
   Add(group, "--tp", degrees_.tensor,
       {"<n>", "Tensor-parallel degree: GPUs that share every layer.", "1 or more", "1"})
+      .AtLeast(1)
       .Common();
-  Add(group, "--pp", degrees_.pipeline, {"<n>", "Pipeline stages.", "1 or more", "1"}).Common();
+  Add(group, "--pp", degrees_.pipeline, {"<n>", "Pipeline stages.", "1 or more", "1"})
+      .AtLeast(1)
+      .Common();
   Add(group, "--dp", degrees_.data,
       {"<n>", "Data-parallel replicas.", "1 or more", "as many as the cluster has room for"})
+      .AtLeast(1)
       .Common();
   Add(group, "--cp", degrees_.context,
       {"<n>", "Context-parallel degree: GPUs that share the tokens of every sample.", "1 or more",
-       "1"});
+       "1"})
+      .AtLeast(1);
   Add(group, "--ep", degrees_.expert,
       {"<n>", "Expert-parallel degree: data-parallel GPUs that share the experts.", "1 or more",
-       "1"});
+       "1"})
+      .AtLeast(1);
   Add(flags.In(FlagTopic::kNetwork), "--micro-batch", degrees_.micro_batch,
       {"<n>", "Samples per micro-batch, which go through the pipeline at once.", "1 or more", "1"})
+      .AtLeast(1)
       .Common();
 }
 
@@ -182,10 +189,13 @@ void PlanFlags::RegisterBatch(Flags& flags) {
   Add(group, "--global-batch", degrees_.global_batch,
       {"<n>", "Samples per training step, of all replicas.", "1 or more",
        "micro-batch x dp x pp; search wants it"})
+      .AtLeast(1)
       .Common();
   Add(group, "--seq", degrees_.sequence,
-      {"<n>", "Tokens per sample; 8k is 8192.", "1 or more", "the network's limit, but at most 8192"})
+      {"<n>", "Tokens per sample; 8k is 8192.", "1 or more",
+       "the network's limit, but at most 8192"})
       .InBinary()
+      .AtLeast(1)
       .Common();
 }
 
@@ -204,11 +214,13 @@ void PlanFlags::RegisterMemory(Flags& flags) {
        "What is sharded over replicas (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, 3 "
        "parameters too.",
        "0 to 3", "1 if dp > 1, but 0 with --gradient-sync"})
+      .Between(0, 3)
       .Common();
   Add(group, "--zero-group", degrees_.zero_group,
       {"<n>",
        "Shard within groups of this many ranks; all groups hold the same states (hybrid sharding).",
-       "1 or more", "all ranks of a stage"});
+       "1 or more", "all ranks of a stage"})
+      .AtLeast(1);
 }
 
 void PlanFlags::RegisterRecomputation(Flags& flags) {
@@ -271,7 +283,8 @@ void PlanFlags::RegisterStep(Flags& flags) {
        "", "off"});
   Add(memory, "--gradient-bytes", degrees_.gradient_bytes,
       {"<n>", "Bytes per element of gradients as they are accumulated and reduced.", "2 or 4",
-       "4, or 2 with fp16"});
+       "4, or 2 with fp16"})
+      .Between(2, 4);
   Add(flags.In(FlagTopic::kParallelism), "--cp-exchange", context_exchange_,
       {"<name>",
        "How context-parallel ranks get all keys and values: passed round a ring, gathered "
@@ -288,7 +301,8 @@ void PlanFlags::RegisterStep(Flags& flags) {
       .Suggest({"first-last", "redistributed", "vocab-1", "vocab-2", "interlaced"});
   Add(flags.In(FlagTopic::kNetwork), "--expert-imbalance", degrees_.expert_imbalance,
       {"<x>", "Tokens for the experts of the busiest rank, over the mean of all ranks.",
-       "1 or more", "1"});
+       "1 or more", "1"})
+      .AtLeast(1);
   Add(flags.In(FlagTopic::kParallelism), "--expert-sends", expert_sends_,
       {"<name>",
        "Copies of a token's row that go to its experts: one for each of them (every-copy), or one "
@@ -311,10 +325,12 @@ void PlanFlags::RegisterOffloading(Flags& flags) {
       {"", "Keep Adam's states in host memory and update weights on the CPU (ZeRO-Offload)."});
   Add(group, "--offload-activations", degrees_.offload.activations,
       {"<x>", "Share of the saved activations that is kept in host memory until the backward.",
-       "0 to 1", "0"});
+       "0 to 1", "0"})
+      .Between(0.0, 1.0);
   Add(group, "--host-memory-gib", host_memory_gib_,
       {"<gib>", "GiB of host memory of a node, for --offload-optimizer and --offload-activations.",
-       "0 or more", "0"});
+       "0 or more", "0"})
+      .AtLeast(0);
 }
 
 void PlanFlags::RegisterOverlap(Flags& flags) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/nearest.h"
 #include "costmodel/network_kind.h"
 #include "costmodel/text.h"
 #include "proto/plan.pb.h"
@@ -40,8 +41,8 @@ T Choose(const std::string& flag, const std::string& value,
     if (name == value) return choice;
     names.push_back(name);
   }
-  throw InputError(
-      fmt::format("{}: got \"{}\", want one of {}", flag, value, fmt::join(names, ", ")));
+  throw InputError(fmt::format("{}: got \"{}\", want one of {}{}", flag, value,
+                               fmt::join(names, ", "), DidYouMean(value, names)));
 }
 
 // Returns the choice whose Name() is `value`.

@@ -84,6 +84,7 @@ void SearchFlags::Register(Flags& flags) {
            {"<n,...>", "Samples per micro-batch to choose from.", "1 or more",
             "1 to 16, and larger ones of at most 65,536 tokens"})
       .SplitAtCommas()
+      .AtLeast(1)
       .Common();
   RegisterAlgorithm(flags);
 }
@@ -99,15 +100,19 @@ void SearchFlags::RegisterChoices(Flags& flags) {
   };
   add(group, "--tp", choices_.tensor,
       {"<n,...>", "Tensor-parallel degrees to choose from.", "1 or more", "all"})
+      .AtLeast(1)
       .Common();
   add(group, "--pp", choices_.pipeline,
       {"<n,...>", "Numbers of pipeline stages to choose from.", "1 or more", "all"})
+      .AtLeast(1)
       .Common();
   add(group, "--cp", choices_.context,
       {"<n,...>", "Context-parallel degrees to choose from.", "1 or more",
-       "powers of two up to 16"});
+       "powers of two up to 16"})
+      .AtLeast(1);
   add(group, "--ep", choices_.expert,
-      {"<n,...>", "Expert-parallel degrees to choose from.", "1 or more", "all"});
+      {"<n,...>", "Expert-parallel degrees to choose from.", "1 or more", "all"})
+      .AtLeast(1);
   add(group, "--rank-order", choices_.rank_orders,
       {"<order,...>",
        "How ranks may be placed: names of degrees, the one with the closest ranks first.", "",
@@ -120,7 +125,8 @@ void SearchFlags::RegisterChoices(Flags& flags) {
       .Common();
   add(schedule, "--vpp", choices_.chunks,
       {"<n,...>", "Chunks per stage to choose from.", "1 or more",
-       "all that divide the blocks of a stage"});
+       "all that divide the blocks of a stage"})
+      .AtLeast(1);
   FlagGroup memory = flags.In(FlagTopic::kMemory);
   add(memory, "--recompute", recomputes_,
       {"<name,...>",
@@ -133,6 +139,7 @@ void SearchFlags::RegisterChoices(Flags& flags) {
        "What may be sharded over replicas (ZeRO): 0 nothing, 1 optimizer states, 2 gradients too, "
        "3 parameters too.",
        "0 to 3", "all"})
+      .Between(0, 3)
       .Common();
 }
 
@@ -147,7 +154,9 @@ void SearchFlags::RegisterObjective(Flags& flags) {
       .OneOf({"step-time", "cost", "memory", "pareto"})
       .Common();
   cost_.Register(flags);
-  group.Add("--top", top_, {"<n>", "How many plans to show.", "1 to 1000", "5"}).Common();
+  group.Add("--top", top_, {"<n>", "How many plans to show.", "1 to 1000", "5"})
+      .Between(1, 1000)
+      .Common();
   group.Add("--pick", pick_,
             {"<n>", "With -o: write the plan of this rank.", "1 to the number of --top", "1"});
   budget_option_ = group
@@ -227,9 +236,6 @@ SearchJob SearchFlags::Build() const {
                 .memory = base.memory,
                 .files = std::move(base.files),
                 .warnings = std::move(base.warnings)};
-  if (top_ < 1 || top_ > 1000) {
-    throw InputError(fmt::format("--top: got {}, want 1 to 1000", top_));
-  }
   job.shown = top_;
   job.cost = cost_.Build(job.cluster);
   job.picked = pick_;

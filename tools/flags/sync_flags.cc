@@ -59,19 +59,25 @@ std::vector<Flag> SyncFlags::Register(Flags& flags) {
                {"<name>", "How data-parallel replicas agree on gradients, with --zero 0.", "",
                 "all-reduce, as NCCL does it"})
           .Suggest(MethodNames()),
-      group.Add("--sync-servers", options_.servers,
-                {"<n>",
-                 "With parameter-server, reduction-server or byteps: servers of each data-parallel "
-                 "group, on devices besides those of the plan.",
-                 "0 or more", "0"}),
-      group.Add("--sync-peers", options_.peers,
-                {"<n>", "With gossip: to how many others each rank sends its gradients.",
-                 "1 or more", "none"}),
-      group.Add("--sync-step", options_.step,
-                {"<n>",
-                 "With rolling-server: number of the training step; the rank of that number, "
-                 "modulo the replicas, serves.",
-                 "0 or more", "0"}),
+      group
+          .Add("--sync-servers", options_.servers,
+               {"<n>",
+                "With parameter-server, reduction-server or byteps: servers of each data-parallel "
+                "group, on devices besides those of the plan.",
+                "0 or more", "0"})
+          .AtLeast(0),
+      group
+          .Add("--sync-peers", options_.peers,
+               {"<n>", "With gossip: to how many others each rank sends its gradients.",
+                "1 or more", "none"})
+          .AtLeast(1),
+      group
+          .Add("--sync-step", options_.step,
+               {"<n>",
+                "With rolling-server: number of the training step; the rank of that number, "
+                "modulo the replicas, serves.",
+                "0 or more", "0"})
+          .AtLeast(0),
       group.Add("--dead-server", options_.dead_server,
                 {"<rank>", "With rolling-server: a rank that does not serve when its turn comes.",
                  "", "none"}),

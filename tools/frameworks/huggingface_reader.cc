@@ -175,7 +175,7 @@ class HuggingFaceReader : public TrainingReader {
   }
 
   void ReadBatch() {
-    const char* name = "per_device_train_batch_size";
+    const char* name = kMicroBatch;
     if (!reader_.Has(name)) name = "per_gpu_train_batch_size";
     const auto micro = reader_.Whole(name, 1, kMostOfABatch);
     plan_.set_micro_batch(micro.value_or(8));  // training_args.py
@@ -374,9 +374,12 @@ class HuggingFaceReader : public TrainingReader {
     if (device) config["zero_optimization"]["offload_optimizer"]["device"] = *device;
     reader_.Became("deepspeed_config.offload_optimizer_device", "offload-optimizer");
     reader_.IsNotSimulated("deepspeed_config.offload_param_device", "parameters stay on the GPUs");
-    const auto steps =
-        reader_.Whole("deepspeed_config.gradient_accumulation_steps", 1, kMostOfABatch);
-    if (steps && !reader_.Has(kSteps)) steps_ = *steps;
+    constexpr const char* kInner = "deepspeed_config.gradient_accumulation_steps";
+    const auto steps = reader_.Whole(kInner, 1, kMostOfABatch);
+    if (steps && reader_.Has(kSteps) && *steps != steps_) {
+      reader_.Refuse(kInner, fmt::format("the {} of {}", steps_, kSteps));
+    }
+    if (steps) steps_ = *steps;
     reader_.Became("deepspeed_config.gradient_accumulation_steps", "global batch");
     reader_.IsIrrelevant("deepspeed_config.gradient_clipping",
                          "it sets rates, losses or initial values");
@@ -390,14 +393,28 @@ class HuggingFaceReader : public TrainingReader {
       inner_wishes_.recompute = is_full ? "full" : "none";
     }
     std::vector<Option> options = FlatOptions(config, deepspeed_file_);
-    // What the file says itself counts, unless it leaves it to the Trainer or the Trainer has it.
-    const bool says_steps = std::any_of(options.begin(), options.end(), [](const Option& option) {
-      return option.name == kSteps && !option.value.is_null() && option.value != "auto";
-    });
-    if (!says_steps || reader_.Has(kSteps)) options.push_back({kSteps, steps_, file_, "", ""});
+    const bool says_steps = SaysTheSame(options, kSteps, kSteps, steps_);
+    if (!says_steps) options.push_back({kSteps, steps_, file_, "", ""});
+    SaysTheSame(options, "train_micro_batch_size_per_gpu", kMicroBatch, plan_.micro_batch());
     OptionReader inner(std::move(options));
     ReadDeepspeedOptions(inner, deepspeed_file_, inner_wishes_, training_);
     inner_ = DeepspeedReport(inner);
+  }
+
+  // Whether DeepSpeed's options have a number of this name, rather than leave it to the Trainer by
+  // "auto". Throws an InputError if it is not the `number` that the Trainer's own option says, if
+  // there is one: the Trainer refuses that, too.
+  bool SaysTheSame(const std::vector<Option>& options, const char* name, const char* trainers,
+                   int64_t number) const {
+    for (const Option& option : options) {
+      if (option.name != name || option.value.is_null() || option.value == "auto") continue;
+      if (reader_.Has(trainers) && option.value.is_number() && option.value != number) {
+        throw InputError(fmt::format("{}: got {}, but {} says {} {}, want the same or \"auto\"",
+                                     option.place, option.value.dump(), file_, trainers, number));
+      }
+      return true;
+    }
+    return false;
   }
 
  public:
@@ -409,6 +426,7 @@ class HuggingFaceReader : public TrainingReader {
   static constexpr const char* kReplicas =
       "parallelism_config.parallelism_config_dp_replicate_size";
   static constexpr const char* kSteps = "gradient_accumulation_steps";
+  static constexpr const char* kMicroBatch = "per_device_train_batch_size";
 
   TrainingWishes inner_wishes_;
   OptionReport inner_;

@@ -288,17 +288,43 @@ TEST_F(TrainingImportTest, TrainingArgumentsMayNameDeepspeedsFile) {
   EXPECT_EQ(report["stack"], "deepspeed");
 }
 
-TEST_F(TrainingImportTest, AccumulationStepsOfDeepspeedsFileCountUnlessTheTrainerHasThem) {
+TEST_F(TrainingImportTest, DeepspeedsFileMayNotContradictTheTrainer) {
   Write("ds.json", R"({"gradient_accumulation_steps": 4})");
-  const auto batch = [&](const std::string& steps) -> std::string {
+  Write("micro.json", R"({"train_micro_batch_size_per_gpu": 3})");
+  const auto args = [&](const std::string& more, const std::string& file) {
     const std::string arguments =
-        Write("a.json", R"({"per_device_train_batch_size": 2, "max_length": 2048, )" + steps +
-                            R"("deepspeed": "ds.json"})");
-    Import({"huggingface", arguments, "--model", "gpt2-medium", "--cluster", "h100-sxm:1x8"});
-    return Plan()["global_batch"];
+        Write("a.json", R"({"per_device_train_batch_size": 2, "max_length": 2048, )" + more +
+                            R"("deepspeed": ")" + file + R"("})");
+    return Args{"huggingface", arguments, "--model", "gpt2-medium", "--cluster", "h100-sxm:1x8"};
   };
-  EXPECT_EQ(batch(""), "64");
-  EXPECT_EQ(batch(R"("gradient_accumulation_steps": 2, )"), "32");
+  Import(args("", "ds.json"));
+  EXPECT_EQ(Plan()["global_batch"], "64");
+  Import(args(R"("gradient_accumulation_steps": 4, )", "ds.json"));
+  EXPECT_EQ(Plan()["global_batch"], "64");
+  EXPECT_EQ(ImportError(args(R"("gradient_accumulation_steps": 2, )", "ds.json")),
+            Path("ds.json") + ": gradient_accumulation_steps: got 4, but " + Path("a.json") +
+                " says gradient_accumulation_steps 2, want the same or \"auto\"");
+  EXPECT_EQ(ImportError(args("", "micro.json")),
+            Path("micro.json") + ": train_micro_batch_size_per_gpu: got 3, but " + Path("a.json") +
+                " says per_device_train_batch_size 2, want the same or \"auto\"");
+}
+
+TEST_F(TrainingImportTest, AcceleratesStepsMayNotContradictTheTrainer) {
+  const std::string accelerate =
+      Write("b.yaml",
+            "distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n"
+            "  zero_stage: 1\n  gradient_accumulation_steps: 4\n");
+  const auto args = [&](const std::string& more) {
+    const std::string arguments =
+        Write("a.json", R"({"per_device_train_batch_size": 2, "max_length": 2048)" + more + "}");
+    return Args{"huggingface", arguments, accelerate, "--model", "gpt2-medium"};
+  };
+  Import(args(""));
+  EXPECT_EQ(Plan()["global_batch"], "64");
+  EXPECT_NE(ImportError(args(R"(, "gradient_accumulation_steps": 2)"))
+                .find("deepspeed_config.gradient_accumulation_steps: got \"4\", want the 2 of "
+                      "gradient_accumulation_steps"),
+            std::string::npos);
 }
 
 TEST_F(TrainingImportTest, BatchesAndRanksThatAreTooLargeAreRefused) {

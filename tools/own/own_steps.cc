@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -41,32 +40,18 @@ struct StepFlags {
   NetworkFlags network;
 };
 
-struct KnownFlag {
-  std::string on, off;  // "--overlap-p2p", "--no-overlap-p2p"; empty if there is none
-  bool is_switch = false;
-};
-
-// Returns the flags of simulate by their names without the dashes at the beginning.
-std::map<std::string, KnownFlag> KnownFlags() {
-  StepFlags step;
-  std::ostringstream help;
-  step.flags.Parse({"--help-json"}, help);
-  std::map<std::string, KnownFlag> known;
-  const nlohmann::json described_flags = nlohmann::json::parse(help.str())["flags"];
-  for (const auto& described : described_flags) {
-    KnownFlag flag;
-    flag.on = described["names"][0];
-    if (!flag.on.starts_with("--")) continue;
-    if (!described["negations"].empty()) flag.off = described["negations"][0];
-    flag.is_switch = described["type"] == "switch";
-    known.emplace(flag.on.substr(2), flag);
+// Returns the flags by their names without the dashes at the beginning.
+std::map<std::string, Flag> ByName(const Flags& flags) {
+  std::map<std::string, Flag> known;
+  for (const Flag& flag : flags.All()) {
+    if (flag.name().starts_with("--")) known.emplace(flag.name().substr(2), flag);
   }
   return known;
 }
 
 class TableReader {
  public:
-  explicit TableReader(const CsvTable& table) : table_(table), known_(KnownFlags()) {
+  explicit TableReader(const CsvTable& table) : table_(table), known_(ByName(described_.flags)) {
     for (int column = 0; column < table.column_count(); ++column) ReadColumn(column);
   }
 
@@ -112,20 +97,23 @@ class TableReader {
     return *value;
   }
 
-  void AddFlag(const std::string& place, const KnownFlag& flag, const std::string& text,
+  void AddFlag(const std::string& place, const Flag& flag, const std::string& text,
                Args& args) const {
     if (text.empty()) return;
-    if (!flag.is_switch) {
-      args.push_back(flag.on);
+    if (!flag.is_switch()) {
+      args.push_back(flag.name());
       args.push_back(text);
       return;
     }
     if (text != "on" && text != "off") {
       throw InputError(fmt::format("{}: column \"{}\": got \"{}\", want on, off or nothing", place,
-                                   flag.on.substr(2), text));
+                                   flag.name().substr(2), text));
     }
-    const std::string& word = text == "on" ? flag.on : flag.off;
-    if (!word.empty()) args.push_back(word);
+    if (text == "on") {
+      args.push_back(flag.name());
+    } else if (!flag.negations().empty()) {
+      args.push_back(flag.negations()[0]);
+    }
   }
 
   OwnStep ReadRow(int row) const {
@@ -165,8 +153,9 @@ class TableReader {
   }
 
   const CsvTable& table_;
-  const std::map<std::string, KnownFlag> known_;
-  std::vector<const KnownFlag*> flags_;  // by column; nullptr: no flag
+  const StepFlags described_;  // what `known_` is of
+  const std::map<std::string, Flag> known_;
+  std::vector<const Flag*> flags_;  // by column; nullptr: no flag
 };
 
 }  // namespace

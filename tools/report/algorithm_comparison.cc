@@ -40,10 +40,15 @@ std::vector<std::string> Headings(const AlgorithmComparison& comparison) {
 std::vector<std::string> Row(const AlgorithmComparison& comparison,
                              const ComparedAlgorithm& algorithm) {
   const SearchCurve& curve = algorithm.curve;
-  if (!algorithm.remark.empty()) return {curve.name, "not run", "", "", "", ""};
+  const bool is_counted = curve.evaluations > 0;
+  if (!algorithm.remark.empty()) {
+    if (!is_counted) return {curve.name, "not run", "", "", "", ""};
+    return {curve.name, "no plan",
+            "",         std::to_string(curve.evaluations),
+            "",         fmt::format("{:.2f}", curve.seconds)};
+  }
   const std::optional<double> score = ScoreOf(algorithm);
   const std::optional<double> gap = GapPercent(comparison, algorithm);
-  const bool is_counted = curve.evaluations > 0;
   return {
       curve.name,
       score ? fmt::format("{:.3f}", *score / comparison.unit) : "does not fit",

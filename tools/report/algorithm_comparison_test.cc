@@ -36,6 +36,22 @@ TEST(AlgorithmComparisonTest, TheTableSaysBestAndGapAndWhatWasSpent) {
             "note: lists: too many\n");
 }
 
+TEST(AlgorithmComparisonTest, AnAlgorithmThatEndedWithoutAPlanSaysWhy) {
+  AlgorithmComparison comparison{"a problem", "step (ms)", 1e-3, "step_s"};
+  comparison.algorithms = {{{"walk", {{1, 0.1, 0.004}}, 10, 1}, 0.004},
+                           {{"luck", {}, 12, 2}, 0.003, false, false, "found no plan that fits"}};
+  std::ostringstream out;
+  PrintComparison(comparison, out);
+  EXPECT_EQ(out.str(),
+            "a problem\n"
+            "\n"
+            "algorithm  step (ms)  gap  evaluations  best after evaluation  seconds\n"
+            "walk           4.000                10                      1     1.00\n"
+            "luck         no plan                12                            2.00\n"
+            "note: luck: found no plan that fits\n");
+  EXPECT_TRUE(ComparisonToJson(comparison)["algorithms"][1]["step_s"].is_null());
+}
+
 TEST(AlgorithmComparisonTest, JsonHasEveryAlgorithmAndItsCurve) {
   const nlohmann::ordered_json json = ComparisonToJson(TwoAndOneThatDidNotRun());
   ASSERT_EQ(json["algorithms"].size(), 4u);

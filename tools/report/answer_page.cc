@@ -99,7 +99,8 @@ std::string BodyOf(const Json& answer, std::span<const ShownStep> steps, const s
   if (command == "explain") return ExplanationBody(answer, steps);
   if (command == "search") return SearchBody(answer, steps);
   throw InputError(fmt::format(
-      "{}: command: got \"{}\", want the JSON of simulate, explain or search", place, command));
+      "{}: command: got \"{}\", want the JSON of simulate, explain, search, train or validate",
+      place, command));
 }
 
 }  // namespace
@@ -111,8 +112,9 @@ std::string AnswerPage(const Json& answer, std::span<const ShownStep> steps,
     return HtmlPage("stagecraft " + answer.at("command").get<std::string>(),
                     body + Provenance(answer), Charts());
   } catch (const Json::exception& error) {
-    throw InputError(fmt::format("{}: is not what simulate, explain or search print as JSON ({})",
-                                 place, error.what()));
+    throw InputError(fmt::format(
+        "{}: is not what simulate, explain, search, train or validate print as JSON ({})", place,
+        error.what()));
   }
 }
 

@@ -58,12 +58,15 @@ std::string MicroBatchesText(const Plan& plan) {
   const bool are_alike = std::all_of(plan.stages.begin(), plan.stages.end(), [&](const Stage& s) {
     return s.replica_micro_batches.empty() && s.replicas.size() == replicas;
   });
-  if (are_alike && replicas == 1) return fmt::format("{} micro-batches", all);
+  const auto counted = [](int64_t count) {
+    return fmt::format("{} micro-batch{}", count, count == 1 ? "" : "es");
+  };
+  if (are_alike && replicas == 1) return counted(all);
   if (!are_alike || all % static_cast<int64_t>(replicas) != 0) {
     return fmt::format("{} micro-batches in all, unequal numbers per replica", all);
   }
-  return fmt::format("{} micro-batches per replica, {} in all",
-                     all / static_cast<int64_t>(replicas), all);
+  return fmt::format("{} per replica, {} in all", counted(all / static_cast<int64_t>(replicas)),
+                     all);
 }
 
 // How many tokens a sample has; empty if it has no sequence: an image, or profiled operators.

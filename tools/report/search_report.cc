@@ -193,6 +193,10 @@ void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out) {
   if (runs.size() < 2) return;
   const SearchResult& within = runs[0].result;
   const PlanRun& beyond = runs[1];
+  if (within.plans.empty()) {
+    fmt::print(out, "in the {} itself: {}\n", within.space, within.obstacle);
+    return;
+  }
   const double best = BestRun(runs).result.plans[0].score;
   if (within.plans[0].score <= best) {
     fmt::print(out,
@@ -244,7 +248,8 @@ AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<
         .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds}};
     if (run.result.plans.empty()) {
       one.is_feasible = false;
-      one.remark = "found no plan that fits";
+      const bool has_dropped = run.result.feasible > 0;  // which its obstacle explains
+      one.remark = has_dropped ? run.result.obstacle : "found no plan that fits";
     } else {
       one.score = run.result.plans[0].score;
       // A proof holds only within the space, which other algorithms leave.

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "costmodel/proto_file.h"
-#include "tools/check/file_schema.h"
+#include "tools/schema/file_schema.h"
 #include "tools/schema/output_schema.h"
 
 namespace stagecraft {

@@ -9,6 +9,7 @@
 #include "costmodel/check.h"
 #include "costmodel/json_to_proto.h"
 #include "costmodel/text.h"
+#include "tools/schema/schema_document.h"
 
 namespace stagecraft {
 namespace {
@@ -117,11 +118,8 @@ nlohmann::ordered_json OutputSchema(const std::string& title, const std::string&
   // What every report begins with (report_header.h).
   for (const auto& [key, value] : parts.at("header").items()) keys[key] = value;
   Expander expander(parts, place);
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
-  schema.update(expander.Part(keys));
-  Json definitions = expander.Definitions();
-  if (!definitions.empty()) schema["$defs"] = std::move(definitions);
-  return schema;
+  const Json schema = expander.Part(keys);
+  return SchemaDocument(title, schema, expander.Definitions());
 }
 
 }  // namespace stagecraft

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
+#include "costmodel/check.h"
 #include "search/pareto.h"
 #include "tools/flags/framework_choices.h"
 
@@ -33,6 +35,22 @@ std::vector<PlanRun> RunsOf(const SearchJob& job, const SearchProblem& problem, 
   return runs;
 }
 
+// Drops the plans that the job's training framework cannot run.
+void KeepRunnable(const SearchJob& job, std::vector<PlanRun>& runs) {
+  std::string why;
+  for (PlanRun& run : runs) {
+    const std::string obstacle = DropOthers(*job.framework, job.workload, run.result.plans);
+    if (obstacle.empty()) continue;
+    run.result.obstacle = obstacle;
+    run.result.curve.clear();  // of plans that were dropped
+    if (why.empty()) why = obstacle;
+  }
+  const bool has_any = std::any_of(runs.begin(), runs.end(),
+                                   [](const PlanRun& run) { return !run.result.plans.empty(); });
+  if (has_any || why.empty()) return;
+  throw InputError("--for: " + why + ", want fewer choices, such as --tp or --pp");
+}
+
 }  // namespace
 
 std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& runs) {
@@ -48,9 +66,7 @@ std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& r
 std::vector<PlanRun> SearchAsAsked(const SearchJob& job, const SearchProblem& problem,
                                    PlanSpace& space, const PlanSearchOptions& options) {
   std::vector<PlanRun> runs = RunsOf(job, problem, space, options);
-  if (job.framework != nullptr) {
-    for (PlanRun& run : runs) DropOthers(*job.framework, job.workload, run.result.plans);
-  }
+  if (job.framework != nullptr) KeepRunnable(job, runs);
   return runs;
 }
 

@@ -17,7 +17,8 @@ std::optional<Budget> LeftOf(const Budget& budget, const std::vector<PlanRun>& r
 
 // Runs all algorithms, the search for all best plans, or one algorithm and, if the job goes beyond
 // the plan space, the dynamic programme after it. Plans that the job's training framework cannot
-// run are dropped; throws InputError as DropOthers() does.
+// run are dropped; the obstacle of a run that has none left then says why. Throws an InputError
+// that names the flag if no run has any left.
 std::vector<PlanRun> SearchAsAsked(const SearchJob& job, const SearchProblem& problem,
                                    PlanSpace& space, const PlanSearchOptions& options);
 

@@ -56,11 +56,12 @@ const StageMemory& Fullest(const std::vector<StageMemory>& memory) {
       [](const StageMemory& a, const StageMemory& b) { return a.Share() < b.Share(); });
 }
 
-std::string MisfitText(const std::vector<StageMemory>& memory) {
+std::string MisfitText(const std::vector<StageMemory>& memory, const Cluster& cluster,
+                       const MemoryMargin& margin) {
   const StageMemory& fullest = Fullest(memory);
   if (fullest.Peak() > fullest.capacity) {
-    return fmt::format("memory: stage {} needs {:.1f} GiB of a device that has {:.1f}",
-                       fullest.stage, fullest.Peak().gib(), fullest.capacity.gib());
+    return fmt::format("memory: stage {} needs {:.2f} of {:.2f} GiB{}", fullest.stage,
+                       fullest.Peak().gib(), fullest.capacity.gib(), margin.Text(fullest, cluster));
   }
   const StageMemory& host = *std::max_element(
       memory.begin(), memory.end(), [](const StageMemory& a, const StageMemory& b) {
@@ -92,11 +93,11 @@ void FillTimes(const Evaluation& e, bool knows_flops, RunRow& row) {
 std::string HashOfResults(const std::string& text) { return Sha256(text).substr(0, kHashDigits); }
 
 void FillRow(const Evaluation& evaluation, const Plan& plan, const Workload& workload,
-             const Cluster& cluster, RunRow& row) {
+             const Cluster& cluster, const MemoryMargin& margin, RunRow& row) {
   row.plan = PlanText(plan, workload, cluster);
   row.result_hash = HashOfResults(AllResults(evaluation, row.plan));
   row.outcome = evaluation.fits ? Outcome::kFits : Outcome::kDoesNotFit;
-  row.reason = evaluation.fits ? "" : MisfitText(evaluation.memory);
+  row.reason = evaluation.fits ? "" : MisfitText(evaluation.memory, cluster, margin);
   Bytes peak;
   for (const StageMemory& memory : evaluation.memory) peak = std::max(peak, memory.Peak());
   row[RunNumber::kPeakMemory] = peak.gib();

@@ -43,7 +43,9 @@ class SimulatedRows : public RowMaker {
     if (result.is_refused()) {
       Refuse(result.refusal, row);
     } else {
-      FillRow(result.evaluation, result.plan, result.base->job.workload, result.base->cluster, row);
+      const StudyBase& base = *result.base;
+      FillRow(result.evaluation, result.plan, base.job.workload, base.cluster, base.job.margin,
+              row);
     }
     return row;
   }
@@ -76,7 +78,8 @@ class SearchedRows : public RowMaker {
       return row;
     }
     const RankedPlan& plan = result.plans[0];
-    FillRow(plan.evaluation, plan.plan, best.job->workload, best.job->cluster, row);
+    FillRow(plan.evaluation, plan.plan, best.job->workload, best.job->cluster, best.job->margin,
+            row);
     const bool is_time = best.job->objective == Objective::kStepTime;
     if (is_time && result.bound > kNothingKnown) row[RunNumber::kBound] = result.bound * 1e3;
     return row;

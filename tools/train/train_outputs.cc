@@ -9,6 +9,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/job/history_output.h"
 #include "tools/trace/trace_file.h"
+#include "tools/train/shown_run.h"
 #include "tools/train/train_page.h"
 #include "tools/train/train_trace.h"
 
@@ -55,7 +56,7 @@ void TrainOutputs::Write(const PlannedJob& job, const TrainRequest& request,
   write(trace_,
         [&](const std::string& file) { WriteTraceFile(file, TrainTrace(job, request, answer)); });
   write(report_, [&](const std::string& file) {
-    WriteFileAtomically(file, TrainPage(job, request, answer));
+    WriteFileAtomically(file, TrainPage(ShownRunOf(job, request, answer)));
   });
 }
 

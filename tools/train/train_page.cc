@@ -9,10 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "search/training/plan_division.h"
-#include "search/training/trained_states.h"
 #include "sim/job/history.h"
-#include "sim/job/job_run.h"
 #include "tools/chart/chart_page.h"
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
@@ -61,14 +58,12 @@ constexpr int kLostColour = 3;
 
 class Page {
  public:
-  Page(const PlannedJob& job, const TrainRequest& request, const TrainAnswer& answer)
-      : job_(job),
-        request_(request),
-        states_(answer.states),
-        history_(*answer.history),
+  explicit Page(const ShownRun& run)
+      : run_(run),
+        history_(run.history),
         totals_(history_.totals),
         unit_(UnitFor(totals_.time)),
-        marks_(MarksOf(history_, states_, request.conditions.events, job.cluster)) {
+        marks_(run.marks) {
     axis_.label = fmt::format("{} since the start", unit_.name);
     axis_.end = std::max(In(totals_.time), 1e-9);
     for (int kind = 0; kind < kRunMarkKinds; ++kind) {
@@ -81,8 +76,7 @@ class Page {
   }
 
   std::string Html() const {
-    const std::string title =
-        fmt::format("Training {} on {}", job_.workload.name, job_.cluster.name());
+    const std::string title = fmt::format("Training {} on {}", run_.workload, run_.cluster);
     HtmlExtras extras = Charts();
     extras.style += kStyle;
     return HtmlPage(
@@ -109,25 +103,23 @@ class Page {
                      const std::function<std::string(const RunPhase&)>& words) const;
   std::vector<TimeBand> Bands() const;
 
-  const PlannedJob& job_;
-  const TrainRequest& request_;
-  const std::vector<TrainedState>& states_;
+  const ShownRun& run_;
   const History& history_;
   const RunTotals& totals_;
   const TimeUnit unit_;
-  const RunMarks marks_;
+  const RunMarks& marks_;
   TimeAxis axis_;
 };
 
 bool Computes(const RunPhase& phase) { return phase.step_time > Duration(); }
 
 std::string Page::Head() const {
-  std::string html = fmt::format("<h1>{} on {}</h1>\n", EscapeXml(job_.workload.name),
-                                 EscapeXml(job_.cluster.name()));
+  std::string html =
+      fmt::format("<h1>{} on {}</h1>\n", EscapeXml(run_.workload), EscapeXml(run_.cluster));
   html += fmt::format(
       "<p>{} of {} steps in {:.3f} {}; {:.2f} % of the time is useful; failures: {}, "
       "checkpoints: {}, steps computed again: {}.</p>\n",
-      totals_.steps, request_.steps, In(totals_.time), unit_.name, 100 * totals_.Goodput(),
+      totals_.steps, run_.steps, In(totals_.time), unit_.name, 100 * totals_.Goodput(),
       totals_.failures, totals_.checkpoints, totals_.steps_redone);
   if (!history_.stopped.empty()) html += "<p>" + EscapeXml(history_.stopped) + "</p>\n";
   if (marks_.checkpoints_not_marked > 0) {
@@ -293,15 +285,14 @@ std::string Page::Events() const {
 
 std::string Page::States() const {
   std::vector<std::vector<std::string>> rows;
-  for (const TrainedState& state : states_) {
+  for (const ShownState& state : run_.states) {
     std::string layers;
-    for (const int count : DivisionOf(state.plan)) {
+    for (const int count : state.layers) {
       layers += (layers.empty() ? "" : ", ") + std::to_string(count);
     }
     rows.push_back({std::to_string(state.step), state.change.empty() ? "as given" : state.change,
-                    layers, fmt::format("{:.3f} ms", state.evaluation.step_time.ms()),
-                    fmt::format("{:.1f} %", 100 * state.evaluation.profile.bubble_fraction),
-                    state.decision});
+                    layers, fmt::format("{:.3f} ms", state.step_time.ms()),
+                    fmt::format("{:.1f} %", 100 * state.idle_share), state.decision});
   }
   return "<h2>The network and its plans</h2>\n<div class=\"states\">\n" +
          HtmlCards({"from step", "network", "layers of stages", "step time", "idle", "why"}, rows) +
@@ -310,9 +301,6 @@ std::string Page::States() const {
 
 }  // namespace
 
-std::string TrainPage(const PlannedJob& job, const TrainRequest& request,
-                      const TrainAnswer& answer) {
-  return Page(job, request, answer).Html();
-}
+std::string TrainPage(const ShownRun& run) { return Page(run).Html(); }
 
 }  // namespace stagecraft

@@ -13,6 +13,8 @@
 #include "sim/step/training_cost.h"
 #include "tools/report/layer_state_report.h"
 #include "tools/report/training_cost_report.h"
+#include "tools/train/shown_run.h"
+#include "tools/train/train_marks.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -195,6 +197,8 @@ Json TrainToJson(const PlannedJob& job, const TrainRequest& request, const Train
   for (const TrainedState& state : answer.states) json["states"].push_back(StateToJson(state));
   if (answer.history) {
     json["history"] = ProtoToJson(HistoryToProto(*answer.history));
+    json.update(MarksToJson(
+        MarksOf(*answer.history, answer.states, request.conditions.events, job.cluster)));
     if (request.balance.repacks) {
       const Freed freed = FreedIn(answer);
       json["freed"] = {{"devices", freed.devices}, {"gpu_hours", freed.gpu_hours}};

@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "costmodel/text.h"
 #include "tools/chart/chart_page.h"
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
@@ -15,6 +17,8 @@
 
 namespace stagecraft {
 namespace {
+
+constexpr size_t kMostNamedTables = 4;  // in one sentence
 
 // The rows of this quantity whose errors count, in the order of the files.
 std::vector<const ValidatedRow*> CountedRows(const Validation& validation, Quantity quantity) {
@@ -77,6 +81,18 @@ std::string ValidationToHtml(const Validation& validation, const std::string& or
     html += ErrorSection(CountedRows(validation, quantity), quantity);
   }
   return HtmlPage("stagecraft validate", html + LeftOut(validation), RowFilter());
+}
+
+std::string ValidationOrigin(size_t scored_rows, const std::vector<std::string>& tables,
+                             const std::string& cost_model, const std::string& version) {
+  const auto name_of = [](const std::string& file) {
+    return std::filesystem::path(file).filename().string();
+  };
+  const std::string of = tables.size() <= kMostNamedTables
+                             ? Join(tables, ", ", name_of)
+                             : fmt::format("{} tables", tables.size());
+  return fmt::format("{} scored rows of {}; cost model {}; stagecraft {}.", scored_rows, of,
+                     name_of(cost_model), version);
 }
 
 }  // namespace stagecraft

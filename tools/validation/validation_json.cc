@@ -6,6 +6,7 @@
 #include "tools/report/in_view.h"
 #include "tools/validation/class_errors.h"
 #include "tools/validation/row_facts.h"
+#include "tools/validation/row_groups.h"
 #include "tools/validation/validation_report.h"
 
 namespace stagecraft {
@@ -103,6 +104,12 @@ Json ClassesToJson(const std::vector<ClassErrors>& classes) {
   return list;
 }
 
+// How the metric follows from the time of a step; null if it does not.
+Json MetricToJson(const Prediction& prediction) {
+  if (!prediction.step) return Json();
+  return {{"factor", prediction.step->metric.factor}, {"is_rate", prediction.step->metric.is_rate}};
+}
+
 Json RowToJson(const ValidatedRow& row) {
   Json object;
   object["id"] = row.measured.id;
@@ -118,6 +125,13 @@ Json RowToJson(const ValidatedRow& row) {
   object["source"] = row.measured.source;
   object["metric_kind"] = row.measured.metric_kind;
   object["primary"] = row.measured.is_primary;
+  object["table"] = row.measured.table;
+  object["model_kind"] = row.measured.model_kind;
+  object["gpu"] = row.measured.gpu_id;
+  object["gpus"] = GpusOf(row.measured);
+  object["precision"] = row.measured.dtype;
+  object["stack"] = row.measured.stack;
+  object["step_metric"] = MetricToJson(row.prediction);
   return object;
 }
 

@@ -76,7 +76,7 @@ int RunOneOf(std::span<const Command> commands, const char* example, const Args&
     PrintHelp(commands, example, words.empty() ? err : out);
     return words.empty() ? kExitBadInput : Printed(kExitOk, out, err);
   }
-  if (words[0] == "--version") {
+  if (words[0] == "--version" || words[0] == "version") {
     out << "stagecraft " << kToolVersion << '\n';
     return Printed(kExitOk, out, err);
   }
@@ -87,7 +87,8 @@ int RunOneOf(std::span<const Command> commands, const char* example, const Args&
     }
     names.push_back(command.name);
   }
-  err << OneLine("stagecraft: unknown verb \"" + words[0] + "\"; " + NearestNames(words[0], names))
+  err << OneLine("stagecraft: unknown verb \"" + words[0] + "\"; " + NearestNames(words[0], names) +
+                 "; stagecraft --help lists them")
       << '\n';
   return kExitBadInput;
 }

@@ -17,6 +17,7 @@
 #include "costmodel/nearest.h"
 #include "costmodel/text.h"
 #include "tools/verb/flag_entry.h"
+#include "tools/verb/foreign_flags.h"
 #include "tools/verb/quantity.h"
 
 namespace stagecraft {
@@ -98,72 +99,12 @@ void AddNumberChecks(const HelpPage& page) {
   }
 }
 
-// What other tools call a flag: Megatron-LM, DeepSpeed, torchtitan and Hugging Face's trainer.
-struct ForeignFlag {
-  const char* theirs;  // in lower case, with dashes
-  const char* ours;
-};
-constexpr ForeignFlag kForeignFlags[] = {
-    {"--tensor-model-parallel-size", "--tp"},
-    {"--tensor-parallel-size", "--tp"},
-    {"--tensor-parallel-degree", "--tp"},
-    {"--pipeline-model-parallel-size", "--pp"},
-    {"--pipeline-parallel-size", "--pp"},
-    {"--pipeline-parallel-degree", "--pp"},
-    {"--context-parallel-size", "--cp"},
-    {"--context-parallel-degree", "--cp"},
-    {"--expert-model-parallel-size", "--ep"},
-    {"--expert-parallel-degree", "--ep"},
-    {"--data-parallel-size", "--dp"},
-    {"--data-parallel-shard-degree", "--zero-group"},
-    {"--virtual-pipeline-model-parallel-size", "--vpp"},
-    {"--num-layers-per-virtual-pipeline-stage", "--vpp"},
-    {"--num-virtual-stages-per-pipeline-rank", "--vpp"},
-    {"--pipeline-parallel-schedule", "--schedule"},
-    {"--micro-batch-size", "--micro-batch"},
-    {"--train-micro-batch-size-per-gpu", "--micro-batch"},
-    {"--per-device-train-batch-size", "--micro-batch"},
-    {"--local-batch-size", "--micro-batch"},
-    {"--global-batch-size", "--global-batch"},
-    {"--train-batch-size", "--global-batch"},
-    {"--seq-length", "--seq"},
-    {"--seq-len", "--seq"},
-    {"--max-seq-length", "--seq"},
-    {"--use-distributed-optimizer", "--zero"},
-    {"--zero-stage", "--zero"},
-    {"--recompute-granularity", "--recompute"},
-    {"--recompute-activations", "--recompute"},
-    {"--activation-checkpointing", "--recompute"},
-    {"--gradient-checkpointing", "--recompute"},
-    {"--bf16", "--precision"},
-    {"--fp16", "--precision"},
-    {"--fp8-format", "--precision"},
-    {"--tp-comm-overlap", "--overlap-tp"},
-    {"--optimizer-cpu-offload", "--offload-optimizer"},
-    {"--cpu-offload", "--offload-optimizer"},
-    {"--cp-comm-type", "--cp-exchange"},
-    {"--nnodes", "--cluster"},
-    {"--num-gpus", "--cluster"},
-};
-
-// Returns the name of this verb's flag for what another tool calls so; "" if there is none.
-std::string OwnNameOf(std::string flag, const std::vector<std::string>& known) {
-  std::transform(flag.begin(), flag.end(), flag.begin(), [](unsigned char c) {
-    return c == '_' ? '-' : static_cast<char>(std::tolower(c));
-  });
-  for (const ForeignFlag& foreign : kForeignFlags) {
-    const bool has = std::find(known.begin(), known.end(), foreign.ours) != known.end();
-    if (flag == foreign.theirs && has) return foreign.ours;
-  }
-  return "";
-}
-
 std::string ExplainUnexpected(const CLI::App& app) {
   const std::string word = app.remaining().empty() ? "" : app.remaining().front();
   if (!word.starts_with('-')) return fmt::format("\"{}\": got a word, want only flags here", word);
   const std::string flag = word.substr(0, word.find('='));
-  const std::string own = OwnNameOf(flag, FlagNames(app));
-  if (!own.empty()) return fmt::format("{}: unknown flag; here it is {}", flag, own);
+  const std::string own = OwnFlagFor(flag, FlagNames(app));
+  if (!own.empty()) return fmt::format("{}: unknown flag; {}", flag, own);
   return fmt::format("{}: unknown flag; {}", flag, NearestNames(flag, FlagNames(app)));
 }
 

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <ostream>
 #include <string_view>
@@ -97,8 +98,8 @@ Flag& Flag::OneOf(Args names) {
   entry().option->check(CLI::Validator(
       [names](std::string& text) -> std::string {
         if (std::find(names.begin(), names.end(), text) != names.end()) return "";
-        return fmt::format("got \"{}\", want one of {}; {}", text, fmt::join(names, ", "),
-                           NearestNames(text, names));
+        return fmt::format("got \"{}\", want one of {}{}", text, fmt::join(names, ", "),
+                           DidYouMean(text, names));
       },
       "", "one of"));
   if (entry().text.range.empty()) entry().text.range = fmt::format("{}", fmt::join(names, ", "));
@@ -111,14 +112,31 @@ Flag& Flag::Between(int least, int most) {
 }
 
 Flag& Flag::Between(int64_t least, int64_t most) {
-  entry().option->check(CLI::Range(least, most));
-  if (entry().text.range.empty()) entry().text.range = fmt::format("{} to {}", least, most);
-  return *this;
+  return Within<int64_t>(least, most, fmt::format("{} to {}", least, most));
 }
 
 Flag& Flag::Between(double least, double most) {
-  entry().option->check(CLI::Range(least, most));
-  if (entry().text.range.empty()) entry().text.range = fmt::format("{:g} to {:g}", least, most);
+  return Within<double>(least, most, fmt::format("{:g} to {:g}", least, most));
+}
+
+Flag& Flag::AtLeast(int least) {
+  const std::string range = fmt::format("{} or more", least);
+  if (entry().type == FlagType::kInteger) {
+    return Within<int64_t>(least, std::numeric_limits<int64_t>::max(), range);
+  }
+  return Within<double>(least, std::numeric_limits<double>::max(), range);
+}
+
+template <typename Number>
+Flag& Flag::Within(Number least, Number most, const std::string& range) {
+  // The text is a number: ParseWords() has seen to that.
+  const auto check = [least, most, range](std::string& text) -> std::string {
+    const std::optional<Number> value = ParseNumber<Number>(text);
+    if (value && *value >= least && *value <= most) return "";
+    return fmt::format("got {}, want {}", text, range);
+  };
+  entry().option->check(CLI::Validator(check, "", "range"));
+  if (entry().text.range.empty()) entry().text.range = range;
   return *this;
 }
 
@@ -151,6 +169,7 @@ bool Flag::is_given() const { return entry().option->count() > 0; }
 std::string Flag::text() const { return fmt::format("{}", fmt::join(values(), " ")); }
 Args Flag::values() const { return entry().option->results(); }
 const std::string& Flag::name() const { return entry().names[0]; }
+const Args& Flag::negations() const { return entry().negations; }
 bool Flag::is_switch() const { return entry().type == FlagType::kSwitch; }
 bool Flag::takes_text() const { return entry().type == FlagType::kText; }
 

@@ -29,9 +29,10 @@ class Flag {
   Flag& Required(bool is_required = true);
   // Restricts the value to these names, which shells complete.
   Flag& OneOf(Args names);
-  Flag& Between(int least, int most);
+  Flag& Between(int least, int most);  // refuses other numbers, of a list each
   Flag& Between(int64_t least, int64_t most);
   Flag& Between(double least, double most);
+  Flag& AtLeast(int least);
   // Numbers may end in k, M, B or G, and T, for powers of 1,000, or in Ki, Mi, Gi and Ti, for
   // powers of 1,024 (quantity.h). Of this flag, k and the like also stand for powers of 1,024.
   Flag& InBinary();
@@ -53,6 +54,7 @@ class Flag {
 
   // The name with which sentences about the flag begin: "--tp", "-o", "FILE".
   const std::string& name() const;
+  const Args& negations() const;  // "--no-overlap-p2p"
   bool is_switch() const;
   bool takes_text() const;  // rather than numbers
   // Whether `name` ("--no-overlap-p2p") is one of its spellings.
@@ -60,6 +62,8 @@ class Flag {
 
  private:
   FlagEntry& entry() const;
+  template <typename Number>
+  Flag& Within(Number least, Number most, const std::string& range);
 
   FlagEntry* entry_ = nullptr;
 };

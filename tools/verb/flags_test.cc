@@ -223,7 +223,7 @@ TEST(FlagsTest, MistakesAreOneSentenceThatOpensWithTheFlag) {
       {{"--schedule", "1f2b"}, "--schedule: got \"1f2b\", want one of gpipe, 1f1b; did you mean"},
       {{"--layers", "1,x"}, "--layers: got \"x\", want a whole number"},
       {{"--overlap=maybe"}, "--overlap"},
-      {{"--rate", "-1"}, "--rate: Value -1 not in range"},
+      {{"--rate", "-1"}, "--rate: got -1, want 0 to 1"},
       {{"-o"}, "-o: got no value, want one"},
       {{"--output", "a", "-o", "b"}, "-o: given 2 times, want it once"},
   };

@@ -26,10 +26,10 @@ struct Output {
 };
 
 // The output files that the words name. A flag without a value is refused later, by Flags::Parse().
-std::vector<Output> OutputsAmong(const Args& words) {
+std::vector<Output> OutputsAmong(const Args& words, const Args& flags) {
   std::vector<Output> outputs;
   for (size_t i = 0; i < words.size(); ++i) {
-    for (const std::string& flag : OutputFlags()) {
+    for (const std::string& flag : flags) {
       if (words[i] == flag && i + 1 < words.size()) {
         outputs.push_back({flag, words[i + 1], i + 1});
       } else if (words[i].starts_with(flag + "=")) {
@@ -121,14 +121,15 @@ void CheckPlace(const Output& output) {
 }  // namespace
 
 const Args& OutputFlags() {
-  static const Args flags = {"-o",         "--output", "--op-samples", "--trace",      "--csv",
-                             "--timeline", "--report", "--history",    "--save-policy"};
+  static const Args flags = {
+      "-o",         "--output", "--op-samples", "--trace",       "--csv",
+      "--timeline", "--report", "--history",    "--save-policy", "--template"};
   return flags;
 }
 
-void CheckOutputFiles(const Args& words) {
+void CheckOutputFiles(const Args& words, const Args& of_verb) {
   if (AskForHelp(words)) return;
-  for (const Output& output : OutputsAmong(words)) {
+  for (const Output& output : OutputsAmong(words, of_verb.empty() ? OutputFlags() : of_verb)) {
     if (output.path.empty()) {
       throw InputError(output.flag + ": got \"\", want the name of a file to write");
     }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/file_kind.h"
 #include "costmodel/json_to_proto.h"
 #include "costmodel/text.h"
 #include "sim/workload/readers/hf_config_keys.h"
@@ -14,6 +15,13 @@ namespace {
 
 using Json = nlohmann::json;
 using namespace hf_config_keys;
+
+// Throws InputError if the keys of the file are those of another kind of file.
+void RefuseOtherKinds(const Json& json, const std::string& place) {
+  const std::string kind = KindOfJson(json);
+  if (kind.empty()) return;
+  throw InputError(place + ": the file is " + kind + ", want a Hugging Face config.json");
+}
 
 // Returns null if the file does not name the family, whose key is then recorded as missing.
 const Family* FindFamily(ConfigReader& reader) {
@@ -60,6 +68,9 @@ NetworkConfig ReadNetwork(const Json& given, const std::string& place) {
   const auto type = given.find("model_type");
   const bool is_nested = type != given.end() && *type == "dbrx";
   const Json json = is_nested ? Flattened(given) : given;
+  if (!json.contains("model_type") && !json.contains("architectures")) {
+    RefuseOtherKinds(json, place);
+  }
   ConfigReader reader(json, place);
   const Family* family = FindFamily(reader);
   if (family == nullptr) return ReadDecoder(reader, family);

@@ -121,6 +121,13 @@ TEST(HfConfigTest, ListsEveryMissingKeyWithItsSpellings) {
   EXPECT_NE(empty.find("switch_transformers, vit); num_hidden_layers"), std::string::npos);
 }
 
+TEST(HfConfigTest, AnotherKindOfFileIsNamed) {
+  EXPECT_EQ(ErrorOf(R"({"degrees": {"tp": 8}, "micro_batch": 1})"),
+            "config.json: the file is a plan, want a Hugging Face config.json");
+  EXPECT_EQ(ErrorOf(R"({"traceEvents": []})"),
+            "config.json: the file is a Chrome or Kineto trace, want a Hugging Face config.json");
+}
+
 TEST(HfConfigTest, NamesTheSupportedFamilies) {
   EXPECT_EQ(ErrorWith("model_type", "mamba")
                 .find("config.json: model_type: got \"mamba\", want one of llama, gpt2, gpt_neox"),

@@ -1,4 +1,4 @@
-#include "tools/check/file_schema.h"
+#include "tools/schema/file_schema.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "costmodel/check.h"
 #include "tools/check/check_kinds.h"
+#include "tools/schema/schema_document.h"
 
 namespace stagecraft {
 namespace {
@@ -115,12 +116,9 @@ std::string NameOf(const FileKind& kind) {
 }  // namespace
 
 nlohmann::ordered_json FileSchema(const std::string& title, const Descriptor& message) {
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", title}};
-  schema.update(MessageSchema(message));
   Json definitions = Json::object();
   AddMessages(message, definitions);
-  if (!definitions.empty()) schema["$defs"] = std::move(definitions);
-  return schema;
+  return SchemaDocument(title, MessageSchema(message), definitions);
 }
 
 std::vector<std::string> FileSchemaNames() {
