@@ -76,6 +76,21 @@ std::string StageWords(const Json& answer, size_t stage) {
                      one.at("tp").get<int64_t>(), one.at("cp").get<int64_t>());
 }
 
+// The GPU type of each stage, if stages have different ones: "" else, or if the answer does not
+// say.
+std::string TypeOfStage(const Json& answer, size_t stage) {
+  if (!answer.contains("memory")) return "";
+  const Json& memory = answer.at("memory");
+  const auto type = [](const Json& one) { return one.at("device").get<std::string>(); };
+  const bool is_mixed = std::any_of(memory.begin(), memory.end(),
+                                    [&](const Json& one) { return type(one) != type(memory[0]); });
+  if (!is_mixed) return "";
+  for (const Json& one : memory) {
+    if (one.at("stage").get<size_t>() == stage) return type(one);
+  }
+  return "";
+}
+
 BarsChart PlacementChart(const Json& answer) {
   BarsChart chart{.title = "The plan: stages over devices",
                   .note = "Each bar is a copy of a stage on devices of a node; numbers are stages.",
@@ -108,7 +123,8 @@ BarsChart PlacementChart(const Json& answer) {
   }
   for (auto& [stage, series] : series_of_stage) {
     series = static_cast<int>(chart.series.size());
-    chart.series.push_back({fmt::format("stage {}", stage)});
+    const std::string type = TypeOfStage(answer, stage);
+    chart.series.push_back({fmt::format("stage {}{}{}", stage, type.empty() ? "" : " on ", type)});
   }
   for (const Piece& piece : pieces) {
     const DeviceRange& range = piece.range;
@@ -126,9 +142,10 @@ BarsChart PlacementChart(const Json& answer) {
 
 std::string StageTable(const Json& answer) {
   const Json& stages = answer.at("plan").at("stages");
-  std::string html = fmt::format(
-      "<details>\n<summary>The {} stage{} as a table</summary>\n<div class=\"wide\">\n<table>\n",
-      stages.size(), stages.size() == 1 ? "" : "s");
+  std::string html =
+      fmt::format("<details>\n<summary>{}</summary>\n<div class=\"wide\">\n<table>\n",
+                  stages.size() == 1 ? "The stage as a table"
+                                     : fmt::format("The {} stages as a table", stages.size()));
   html += HtmlRow({"stage", "blocks", "tp", "cp", "replicas", "recompute"}, "th");
   for (size_t stage = 0; stage < std::min(stages.size(), kMostStageRows); ++stage) {
     const Json& one = stages[stage];
@@ -155,6 +172,11 @@ std::string NumberText(const Json& value) {
   }
   const int decimals = std::abs(number) < kHundredThousand ? 1 : 0;
   return WithCommas(fmt::format("{:.{}f}", number, decimals));
+}
+
+std::string DecimalText(const Json& value, int decimals) {
+  if (value.is_null()) return "-";
+  return WithCommas(fmt::format("{:.{}f}", value.get<double>(), decimals));
 }
 
 std::string PercentText(const Json& share) {

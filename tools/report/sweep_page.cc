@@ -10,6 +10,7 @@
 #include "tools/chart/chart_page.h"
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
+#include "tools/report/commas.h"
 
 namespace stagecraft {
 namespace {
@@ -108,29 +109,78 @@ std::string FlagChart(const Points& points, const std::string& flag) {
   return ToHtml(chart);
 }
 
+// The flags that have the same value at all points, and those that vary.
+struct FlagSplit {
+  std::map<std::string, std::string> common;
+  std::vector<std::string> varied;  // in alphabetical order
+};
+
+FlagSplit SplitFlags(const Points& points) {
+  std::map<std::string, std::set<std::string>> values;
+  std::map<std::string, size_t> counts;
+  for (const SweepPoint* point : points) {
+    for (const auto& [flag, value] : point->flags) {
+      values[flag].insert(value);
+      ++counts[flag];
+    }
+  }
+  FlagSplit split;
+  for (const auto& [flag, seen] : values) {
+    if (seen.size() == 1 && counts[flag] == points.size()) {
+      split.common.emplace(flag, *seen.begin());
+    } else {
+      split.varied.push_back(flag);
+    }
+  }
+  return split;
+}
+
+// The values of flags that vary, as "tp 2, pp 4".
+std::string VariedWords(const SweepPoint& point, const std::vector<std::string>& varied) {
+  std::string words;
+  for (const std::string& flag : varied) {
+    const auto found = point.flags.find(flag);
+    if (found == point.flags.end()) continue;
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", flag, found->second);
+  }
+  return words;
+}
+
 std::string BestTable(Points points) {
   std::stable_sort(points.begin(), points.end(), [](const SweepPoint* a, const SweepPoint* b) {
     return *a->tokens_per_s > *b->tokens_per_s;
   });
-  std::string html = "<div class=\"wide\">\n<table class=\"words\">\n" +
-                     HtmlRow({"", "flags", "GPUs", "step (ms)", "tokens/s", "memory (GiB)"}, "th");
+  const FlagSplit split = SplitFlags(points);
+  std::string html;
+  if (!split.common.empty()) {
+    SweepPoint common;
+    common.flags = split.common;
+    html += "<p>All have " + EscapeXml(Words(common)) + ".</p>\n";
+  }
+  std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < std::min(points.size(), kMostListed); ++i) {
     const SweepPoint& point = *points[i];
-    html += HtmlRow(
-        {fmt::format("{}", i + 1), Words(point), fmt::format("{:g}", *point.gpus),
-         fmt::format("{:.5g}", *point.step_time_ms), fmt::format("{:.0f}", *point.tokens_per_s),
-         fmt::format("{:.4g}", *point.peak_memory_gib)},
-        "td");
+    rows.push_back({fmt::format("{}", i + 1), VariedWords(point, split.varied),
+                    fmt::format("{:g}", *point.gpus),
+                    WithCommas(fmt::format("{:.1f}", *point.step_time_ms)),
+                    WithCommas(fmt::format("{:.0f}", *point.tokens_per_s)),
+                    fmt::format("{:.2f}", *point.peak_memory_gib)});
   }
-  return html + "</table>\n</div>\n";
+  html += HtmlCards({"place", "flags", "GPUs", "step (ms)", "tokens/s", "memory (GiB)"}, rows,
+                    CardCells::kNumbers);
+  if (points.size() > kMostListed) {
+    html += fmt::format("<p>… and {} more</p>\n", points.size() - kMostListed);
+  }
+  return html;
 }
 
+// Points that fit come first, then the other outcomes by name.
 std::string OutcomeTable(const std::vector<SweepPoint>& points) {
-  std::map<std::string, size_t> counts;
-  for (const SweepPoint& point : points) ++counts[point.outcome];
+  std::map<std::pair<bool, std::string>, size_t> counts;
+  for (const SweepPoint& point : points) ++counts[{point.outcome != "fits", point.outcome}];
   std::string html = "<table>\n" + HtmlRow({"outcome", "points"}, "th");
   for (const auto& [outcome, count] : counts) {
-    html += HtmlRow({outcome, fmt::format("{}", count)}, "td");
+    html += HtmlRow({outcome.second, WithCommas(fmt::format("{}", count))}, "td");
   }
   return html + "</table>\n";
 }
@@ -138,19 +188,17 @@ std::string OutcomeTable(const std::vector<SweepPoint>& points) {
 }  // namespace
 
 std::string SweepPage(const std::vector<SweepPoint>& points, const std::string& origin) {
-  std::string html = "<h1>A sweep of " + fmt::format("{}", points.size()) + " points</h1>\n<p>" +
-                     EscapeXml(origin) + "</p>\n" + OutcomeTable(points);
+  std::string html = fmt::format("<h1>A sweep of {} points</h1>\n<p>{}</p>\n",
+                                 WithCommas(fmt::format("{}", points.size())), EscapeXml(origin)) +
+                     OutcomeTable(points);
   const Points fitting = Fitting(points);
   if (fitting.empty()) return HtmlPage("stagecraft sweep", html + "<p>No point fits.</p>\n");
   html += FrontChart(fitting, "Throughput and GPUs", {"GPUs", &SweepPoint::gpus});
   html += FrontChart(fitting, "Throughput and memory",
                      {"peak memory (GiB)", &SweepPoint::peak_memory_gib});
-  html += "<h2>Flags</h2>\n";
-  std::set<std::string> flags;
-  for (const SweepPoint* point : fitting) {
-    for (const auto& [flag, value] : point->flags) flags.insert(flag);
-  }
-  for (const std::string& flag : flags) html += FlagChart(fitting, flag);
+  std::string charts;
+  for (const std::string& flag : SplitFlags(fitting).varied) charts += FlagChart(fitting, flag);
+  if (!charts.empty()) html += "<h2>Flags</h2>\n" + charts;
   html += "<h2>The fastest points</h2>\n" + BestTable(fitting);
   return HtmlPage("stagecraft sweep", html, Charts());
 }
