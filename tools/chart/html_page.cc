@@ -23,7 +23,8 @@ h1, h2, p { overflow-wrap: anywhere; }
 .cards :is(th, td) { text-align: left; }
 .cards td:first-child { white-space: nowrap; }
 @media (min-width: 40rem) {
-  .cards.numbers :is(th, td):nth-child(n + 3) { text-align: right; white-space: nowrap; }
+  .cards.numbers :is(th, td):nth-child(n + 3) { text-align: right; }
+  .cards.numbers td:nth-child(n + 3) { white-space: nowrap; }
 }
 @media (max-width: 40rem) {
   table { display: block; max-width: 100%; overflow-x: auto; }

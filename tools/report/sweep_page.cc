@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -19,6 +20,13 @@ constexpr size_t kMostValues = 60;   // of a flag, that are drawn
 constexpr size_t kMostListed = 100;  // points of the table
 
 using Points = std::vector<const SweepPoint*>;
+
+// A number in four digits, or without decimals if that is more.
+std::string Short(double value) {
+  constexpr double kLeastWhole = 1000;
+  if (std::abs(value) < kLeastWhole) return fmt::format("{:.4g}", value);
+  return WithCommas(fmt::format("{:.0f}", value));
+}
 
 std::string Words(const SweepPoint& point) {
   std::string words;
@@ -68,8 +76,8 @@ std::string FrontChart(const Points& points, const std::string& title, const Pri
     if (!is_best && i % every != 0) continue;
     chart.points.push_back(
         {is_best ? 0 : 1, value(order[i]), *point.tokens_per_s,
-         fmt::format("{}\n{:.4g} tokens/s, {:.4g} ms per step\n{:g} GPUs, {:.4g} GiB", Words(point),
-                     *point.tokens_per_s, *point.step_time_ms, *point.gpus,
+         fmt::format("{}\n{} tokens/s, {} ms per step\n{:g} GPUs, {:.4g} GiB", Words(point),
+                     Short(*point.tokens_per_s), Short(*point.step_time_ms), *point.gpus,
                      *point.peak_memory_gib)});
   }
   if (every > 1) chart.note += fmt::format(" Of the others one in {} is drawn.", every);
@@ -101,7 +109,7 @@ std::string FlagChart(const Points& points, const std::string& flag) {
     chart.rows.push_back(values[i]);
     chart.bars.push_back(
         {static_cast<int>(i), 0, 0, per_gpu(point), "",
-         fmt::format("{:.4g} tokens/s per GPU\n{}", per_gpu(point), Words(point))});
+         fmt::format("{} tokens/s per GPU\n{}", Short(per_gpu(point)), Words(point))});
   }
   if (values.size() > kMostValues) {
     chart.note += fmt::format(" The first {} of {} values.", kMostValues, values.size());

@@ -232,7 +232,8 @@ function configOf(spec, rowHeight) {
           labels: {color: () => theme.ink, usePointStyle: true, boxHeight: 8, padding: 10},
         },
         tooltip: {
-          displayColors: false,
+          displayColors: false, backgroundColor: '#000000e6',
+          borderColor: '#8a8f98', borderWidth: 1,
           callbacks: {title: () => '', label: (item) => wrapped(tipOf(spec, item.raw), item.chart.width)},
         },
       },
@@ -328,16 +329,22 @@ function saveTable(spec) {
 // Makes the figure as high as its rows need beside the axis and the legend, which take more lines on
 // narrow screens; a chart of points keeps a part that is high enough to be read.
 function fitHeight(chart, figure) {
-  const {spec, chartArea, canvas} = chart, plot = canvas.parentNode;
-  const height = chartArea.bottom - chartArea.top;
-  let wanted = Math.max(leastPlot, height);
-  if (spec.kind === 'bars') {
-    const rows = Number(figure.dataset.row) * spec.rows.length;
-    wanted = Math.max(rows, letterWidth * spec.y.label.length);
+  const plot = chart.canvas.parentNode;
+  // A chart that was far too low says only then how high its axis and its legend are.
+  for (let pass = 0; pass < 3; ++pass) {
+    const missing = missingHeight(chart, figure);
+    if (Math.abs(missing) < 1) return;
+    plot.style.height = `${Math.round(plot.clientHeight + missing)}px`;
+    chart.resize();
   }
-  if (Math.abs(wanted - height) < 1) return;
-  plot.style.height = `${Math.round(plot.clientHeight + wanted - height)}px`;
-  chart.resize();
+}
+
+// How many pixels a chart is too low.
+function missingHeight({spec, chartArea}, figure) {
+  const height = chartArea.bottom - chartArea.top;
+  if (spec.kind !== 'bars') return Math.max(leastPlot - height, 0);
+  const rows = Number(figure.dataset.row) * spec.rows.length;
+  return Math.max(rows, letterWidth * spec.y.label.length) - height;
 }
 
 function draw(figure) {
@@ -376,7 +383,9 @@ window.addEventListener('beforeprint', () => {
   readTheme();
   for (const chart of charts) {
     chart.options.devicePixelRatio = 2;
-    chart.resize(Math.min(printedWidth, chart.width), chart.height);
+    const width = Math.min(printedWidth, chart.width);
+    chart.resize(width, chart.height);
+    chart.resize(width, chart.height + missingHeight(chart, figures[charts.indexOf(chart)]));
     chart.update('none');
   }
 });
