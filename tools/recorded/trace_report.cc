@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/learned/samples/sample_csv.h"
@@ -32,10 +33,10 @@ TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
   CheckEnding("--collectives", files.collectives, ".csv");
   TraceReport report = {files, ImportTraces(wish)};
   const TraceSamples& samples = report.imported.samples;
-  if (!files.samples.empty() && samples.gemms.empty()) {
+  if (!files.samples.empty() && samples.gemms.empty() && samples.attentions.empty()) {
     throw InputError(
-        "--samples: got no matrix product with sizes in the traces, want one: record "
-        "them with record_shapes=True");
+        "--samples: got no matrix product and no attention with sizes in the traces, want one: "
+        "record them with record_shapes=True");
   }
   if (!files.collectives.empty() && samples.collectives.empty()) {
     throw InputError(
@@ -47,7 +48,11 @@ TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
   // Everything is put together before anything is written.
   const std::string timeline = ToProto(record).SerializeAsString();
   std::string products, collectives;
-  if (!files.samples.empty()) products = SamplesToCsv(samples.gemms, files.samples);
+  if (!files.samples.empty()) {
+    std::vector<Sample> kernels = samples.gemms;
+    kernels.insert(kernels.end(), samples.attentions.begin(), samples.attentions.end());
+    products = SamplesToCsv(kernels, files.samples);
+  }
   if (!files.collectives.empty()) {
     collectives = FormatCollectiveTable(samples.collectives, files.collectives);
   }
@@ -62,8 +67,12 @@ void PrintTraceReport(const TraceReport& report, std::ostream& out) {
   PrintClasses(report.imported.timeline.record, out);
   const TraceSamples& samples = report.imported.samples;
   if (!report.files.samples.empty()) {
-    out << fmt::format("{}: matrix products of {} sizes\n", report.files.samples,
+    out << fmt::format("{}: matrix products of {} sizes", report.files.samples,
                        samples.gemms.size());
+    if (!samples.attentions.empty()) {
+      out << fmt::format(", attention of {} sizes", samples.attentions.size());
+    }
+    out << '\n';
   }
   if (!report.files.collectives.empty()) {
     out << fmt::format("{}: collectives of {} sizes and groups\n", report.files.collectives,
@@ -90,7 +99,10 @@ Json TraceReportToJson(const TraceReport& report) {
                {"kernels_in_other_steps", imported.timeline.in_other_steps},
                {"op_classes", ClassesToJson(record)}};
   if (!report.files.samples.empty()) {
-    json["samples"] = {{"output", report.files.samples}, {"rows", imported.samples.gemms.size()}};
+    const size_t attention = imported.samples.attentions.size();
+    json["samples"] = {{"output", report.files.samples},
+                       {"rows", imported.samples.gemms.size() + attention},
+                       {"attention_rows", attention}};
   }
   if (!report.files.collectives.empty()) {
     json["collectives"] = {{"output", report.files.collectives},
