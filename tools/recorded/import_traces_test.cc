@@ -247,6 +247,8 @@ TEST_F(ImportTracesTest, WhatIsNoTraceIsRefusedInASentence) {
   EXPECT_NE(error("nsys", "g.sqlite", "text").find("nsys export --type sqlite"), std::string::npos);
   EXPECT_NE(error("chakra", "h.et", "text").find("h.et: "), std::string::npos);
   EXPECT_NE(error("chakra", "i.et", "").find("begins with its metadata"), std::string::npos);
+  EXPECT_NE(error("chakra", "j.et", "version: \"0.0.4\"").find("begins with its metadata"),
+            std::string::npos);
   const std::string trace = Write("rank0.json", Kineto({}));
   EXPECT_NE(ErrorOf(RunImport, {"kineto", trace, trace, "-o", Path("m.pb")}).find("twice"),
             std::string::npos);

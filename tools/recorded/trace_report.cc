@@ -25,6 +25,8 @@ void CheckEnding(const char* flag, const std::string& path, const char* ending) 
   throw InputError(fmt::format("{}: got \"{}\", want a {} file", flag, path, ending));
 }
 
+std::string Sizes(size_t count) { return fmt::format("{} size{}", count, count == 1 ? "" : "s"); }
+
 }  // namespace
 
 TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
@@ -67,16 +69,14 @@ void PrintTraceReport(const TraceReport& report, std::ostream& out) {
   PrintClasses(report.imported.timeline.record, out);
   const TraceSamples& samples = report.imported.samples;
   if (!report.files.samples.empty()) {
-    out << fmt::format("{}: matrix products of {} sizes", report.files.samples,
-                       samples.gemms.size());
-    if (!samples.attentions.empty()) {
-      out << fmt::format(", attention of {} sizes", samples.attentions.size());
-    }
+    out << fmt::format("{}: matrix products of {}", report.files.samples,
+                       Sizes(samples.gemms.size()));
+    if (!samples.attentions.empty()) out << ", attention of " << Sizes(samples.attentions.size());
     out << '\n';
   }
   if (!report.files.collectives.empty()) {
-    out << fmt::format("{}: collectives of {} sizes and groups\n", report.files.collectives,
-                       samples.collectives.size());
+    out << fmt::format("{}: collectives of {} in their groups\n", report.files.collectives,
+                       Sizes(samples.collectives.size()));
   }
   for (const std::string& note : report.imported.notes) out << "  note: " << note << '\n';
 }
