@@ -23,7 +23,9 @@ h1, h2, p { overflow-wrap: anywhere; }
 .cards :is(th, td) { text-align: left; }
 .cards td:first-child { white-space: nowrap; }
 @media (min-width: 40rem) {
-  .cards.numbers :is(th, td):nth-child(n + 3) { text-align: right; }
+  .cards.numbers :is(th, td):nth-child(n + 3), .cards.all :is(th, td):nth-child(2) {
+    text-align: right;
+  }
   .cards.numbers td:nth-child(n + 3) { white-space: nowrap; }
 }
 @media (max-width: 40rem) {
@@ -78,7 +80,9 @@ std::string HtmlCardRow(const std::vector<std::string>& names,
 
 std::string HtmlCards(const std::vector<std::string>& names,
                       const std::vector<std::vector<std::string>>& rows, CardCells cells) {
-  const char* more = cells == CardCells::kNumbers ? " numbers" : "";
+  const char* more = cells == CardCells::kText                ? ""
+                     : cells == CardCells::kNumbersFromSecond ? " numbers all"
+                                                              : " numbers";
   std::string table = fmt::format("<table class=\"cards{}\">\n<tbody>\n", more);
   table += HtmlRow(names, "th");
   for (const std::vector<std::string>& row : rows) table += HtmlCardRow(names, row);

@@ -151,8 +151,7 @@ TEST_F(ImportTracesTest, SamplesOfAttentionCanBeFitted) {
   const std::string trace = Write(
       "rank0.json", Kineto({.steps = 3, .layers = 2, .attention = TracedAttention::kByKernel}));
   Run(RunImport, {"kineto", trace, "-o", Path("m.pb"), "--samples", Path("s.csv")});
-  const nlohmann::json report =
-      Json(RunEvaluate, {"--samples", Path("s.csv"), "--cost-model", "learned"});
+  const nlohmann::json report = Json(RunEvaluate, {"--samples", Path("s.csv")});
   EXPECT_NE(report.dump().find("attention"), std::string::npos) << report;
 }
 

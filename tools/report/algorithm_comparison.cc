@@ -106,7 +106,7 @@ std::string ComparisonToHtml(const AlgorithmComparison& comparison, const std::s
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     rows.push_back(Row(comparison, algorithm));
   }
-  html += HtmlCards(Headings(comparison), rows, CardCells::kNumbers);
+  html += HtmlCards(Headings(comparison), rows, CardCells::kNumbersFromSecond);
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     if (algorithm.remark.empty()) continue;
     html += fmt::format("<p>{}: {}</p>\n", EscapeXml(algorithm.curve.name),

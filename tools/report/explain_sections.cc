@@ -116,7 +116,7 @@ std::string CriticalPath(const Json& plan) {
     rows.push_back(
         {chart.rows[i], runs[i].at("what").get<std::string>(), DecimalText(to - from, 3)});
   }
-  html += HtmlCards({"run", "what", "time (ms)"}, rows, CardCells::kNumbers);
+  html += HtmlCards({"run", "what", "time (ms)"}, rows, CardCells::kNumbersFromThird);
   if (runs.size() > kMostRuns) {
     html += fmt::format("<p>… and {} runs more</p>\n", runs.size() - kMostRuns);
   }

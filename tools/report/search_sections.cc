@@ -55,7 +55,7 @@ std::string PlanTable(const Json& plans) {
   }
   std::string html = HtmlCards({"plan", "choices", "GPUs", "step (ms)", "tokens/s", "MFU",
                                 "memory (GiB)", "GPU-hours per 10⁹ tokens"},
-                               rows, CardCells::kNumbers);
+                               rows, CardCells::kNumbersFromThird);
   if (plans.size() > kMostListed) {
     html += fmt::format("<p>… and {} more</p>\n", plans.size() - kMostListed);
   }
@@ -209,7 +209,7 @@ std::string AlgorithmTable(const Json& answer) {
                     DecimalText(one.at("seconds"), 3)});
   }
   return HtmlCards({"algorithm", "remark", "gap to the best (%)", "evaluations", "time (s)"}, rows,
-                   CardCells::kNumbers);
+                   CardCells::kNumbersFromThird);
 }
 
 }  // namespace

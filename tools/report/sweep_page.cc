@@ -175,7 +175,7 @@ std::string BestTable(Points points) {
                     fmt::format("{:.2f}", *point.peak_memory_gib)});
   }
   html += HtmlCards({"place", "flags", "GPUs", "step (ms)", "tokens/s", "memory (GiB)"}, rows,
-                    CardCells::kNumbers);
+                    CardCells::kNumbersFromThird);
   if (points.size() > kMostListed) {
     html += fmt::format("<p>… and {} more</p>\n", points.size() - kMostListed);
   }

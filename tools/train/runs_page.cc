@@ -90,7 +90,7 @@ std::string Table(const RunsSummary& summary, const TimeUnit& unit) {
     rows.push_back(TableRow(
         fmt::format("GPU-hours lost to {}", CauseOf(static_cast<PhaseKind>(kind))), lost, 1, 1));
   }
-  return HtmlCards({"what", "mean", "5 %", "half", "95 %"}, rows, CardCells::kNumbers);
+  return HtmlCards({"what", "mean", "5 %", "half", "95 %"}, rows, CardCells::kNumbersFromSecond);
 }
 
 }  // namespace

@@ -79,8 +79,10 @@ function scaleOf(axis, direction) {
   };
   if (axis.min !== undefined) scale.min = axis.min;
   if (axis.max !== undefined) scale.max = axis.max;
-  scale.ticks.callback = (value) => {
+  scale.ticks.callback = function(value) {
     if (!axis.log) return inDigits(value, tickDigits);
+    // Below a decade, every tick is needed.
+    if (this.max < 10 * this.min) return inDigits(value, 3);
     const first = Number(value.toExponential().split('e')[0]);
     return [1, 2, 5].includes(first) ? inDigits(value, tickDigits) : '';
   };
