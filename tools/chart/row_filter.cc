@@ -38,6 +38,8 @@ select { font: inherit; max-width: 100%; }
 @media (max-width: 40rem) {
   th, td { padding: 0.15rem 0.2rem; font-size: 12px; }
   td:first-child { min-width: 6.5rem; }
+  .list td, .list td:first-child { display: inline; font-size: 12px; }
+  .list td:not(:last-child)::after { content: "; "; }
   .bar { min-width: 1.5rem; }
   .origin { display: none; }
 }

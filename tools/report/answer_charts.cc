@@ -76,21 +76,6 @@ std::string StageWords(const Json& answer, size_t stage) {
                      one.at("tp").get<int64_t>(), one.at("cp").get<int64_t>());
 }
 
-// The GPU type of each stage, if stages have different ones: "" else, or if the answer does not
-// say.
-std::string TypeOfStage(const Json& answer, size_t stage) {
-  if (!answer.contains("memory")) return "";
-  const Json& memory = answer.at("memory");
-  const auto type = [](const Json& one) { return one.at("device").get<std::string>(); };
-  const bool is_mixed = std::any_of(memory.begin(), memory.end(),
-                                    [&](const Json& one) { return type(one) != type(memory[0]); });
-  if (!is_mixed) return "";
-  for (const Json& one : memory) {
-    if (one.at("stage").get<size_t>() == stage) return type(one);
-  }
-  return "";
-}
-
 BarsChart PlacementChart(const Json& answer) {
   BarsChart chart{.title = "The plan: stages over devices",
                   .note = "Each bar is a copy of a stage on devices of a node; numbers are stages.",
@@ -123,8 +108,7 @@ BarsChart PlacementChart(const Json& answer) {
   }
   for (auto& [stage, series] : series_of_stage) {
     series = static_cast<int>(chart.series.size());
-    const std::string type = TypeOfStage(answer, stage);
-    chart.series.push_back({fmt::format("stage {}{}{}", stage, type.empty() ? "" : " on ", type)});
+    chart.series.push_back({fmt::format("stage {}", stage)});
   }
   for (const Piece& piece : pieces) {
     const DeviceRange& range = piece.range;
