@@ -51,7 +51,7 @@ function tipAt(part, row) {
     if (found.length === 0) return '';
     chart.tooltip.setActiveElements(found, {x, y});
     chart.update('none');
-    return chart.tooltip.body.flatMap((body) => body.lines).join('\n');
+    return chart.tooltip.body.flatMap((body) => body.lines).join('\n').replaceAll('\n  ', ' ');
   }
   return '';
 }

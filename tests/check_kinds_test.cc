@@ -133,6 +133,7 @@ const std::map<std::string, Kinds>& KindsOfFlags() {
 
 const Kinds kFlagsWithoutFiles = {"--algorithm",
                                   "--attention",
+                                  "--attention-causal",
                                   "--backward-prefetch",
                                   "--for",
                                   "--param-exchange",

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string_view>
+#include <vector>
 
 #include "costmodel/proto_file.h"
 #include "tests/command_output.h"
@@ -48,17 +49,30 @@ void PageTest::SetUp() {
 }
 
 nlohmann::json PageTest::RunInPage(const std::string& file, const std::string& script) const {
-  Write("probe.html",
-        "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<pre id=\"found\"></pre>\n<iframe width=\"" +
-            std::to_string(kPhoneWidth) + "\" height=\"700\" style=\"border: 0\" srcdoc=\"" +
-            EscapeXml(ReadFile(Expand("$T/" + file))) + "\"></iframe>\n<script>" +
-            "function found(page, view) {" + script + "}\n" +
-            "window.addEventListener('load', () => {\n"
-            "  const frame = document.querySelector('iframe');\n"
-            "  const result = found(frame.contentDocument, frame.contentWindow);\n"
-            "  frame.remove();\n"
-            "  document.querySelector('pre').textContent = btoa(JSON.stringify(result));\n"
-            "});\n</script>\n");
+  nlohmann::json found = RunInViews(file, script, {PageView{}});
+  return found.is_array() ? found.at(0) : found;
+}
+
+nlohmann::json PageTest::RunInViews(const std::string& file, const std::string& script,
+                                    const std::vector<PageView>& views) const {
+  const std::string page = EscapeXml(ReadFile(Expand("$T/" + file)));
+  std::string probe = "<!DOCTYPE html>\n<meta charset=\"utf-8\">\n<pre id=\"found\"></pre>\n";
+  for (const PageView& view : views) {
+    // A page within a page has the colours of the place that it is in.
+    probe +=
+        std::string("<iframe width=\"") + std::to_string(view.width) +
+        "\" height=\"700\" style=\"border: 0; color-scheme: " + (view.is_dark ? "dark" : "light") +
+        "\" srcdoc=\"" + page + "\"></iframe>\n";
+  }
+  Write("probe.html", probe + "<script>function found(page, view) {" + script + "}\n" +
+                          "window.addEventListener('load', () => {\n"
+                          "  const frames = [...document.querySelectorAll('iframe')];\n"
+                          "  const results = frames.map(\n"
+                          "      (frame) => found(frame.contentDocument, frame.contentWindow));\n"
+                          "  for (const frame of frames) frame.remove();\n"
+                          "  const text = unescape(encodeURIComponent(JSON.stringify(results)));\n"
+                          "  document.querySelector('pre').textContent = btoa(text);\n"
+                          "});\n</script>\n");
   const std::string dom = OutputOf(
       Expand("HOME=$T timeout 120 " + browser_ +
              " --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run"

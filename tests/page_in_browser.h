@@ -3,12 +3,19 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "tests/bad_input.h"
 
 namespace stagecraft::bad_input {
 
 inline constexpr int kPhoneWidth = 360;  // pixels
+
+// How a page is seen.
+struct PageView {
+  int width = kPhoneWidth;  // pixels
+  bool is_dark = false;     // the reader's system is set to dark colours
+};
 
 // Returns the command that starts Chromium; "" if none is installed.
 std::string FindBrowser();
@@ -22,6 +29,10 @@ class PageTest : public FolderTest {
   // wide as a phone. It may use `page` (the page's document) and `view` (its window). `file` is the
   // name of the page in the folder. A discarded value if the script throws.
   nlohmann::json RunInPage(const std::string& file, const std::string& script) const;
+
+  // As RunInPage() in each of several views. Returns a list of what the script returned in each.
+  nlohmann::json RunInViews(const std::string& file, const std::string& script,
+                            const std::vector<PageView>& views) const;
 
  private:
   std::string browser_;

@@ -40,7 +40,7 @@ function tipAt(chart, x, y) {
   if (found.length === 0) return '';
   chart.tooltip.setActiveElements(found, {x, y});
   chart.update('none');
-  return chart.tooltip.body.flatMap((body) => body.lines).join('\n');
+  return chart.tooltip.body.flatMap((body) => body.lines).join('\n').replaceAll('\n  ', ' ');
 }
 function textsOf(chart) {
   return Object.values(chart.scales).map(

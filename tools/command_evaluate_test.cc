@@ -181,8 +181,8 @@ TEST_F(EvaluateTest, TheReportIsOneWellFormedPageWithCharts) {
   }
   const std::vector<nlohmann::json> charts = ChartsOf(page);
   ASSERT_EQ(charts.size(), 2u);
-  EXPECT_EQ(charts[0]["x"]["label"], "measured time (us)");
-  EXPECT_EQ(charts[0]["y"]["label"], "predicted time (us)");
+  EXPECT_EQ(charts[0]["x"]["label"], "measured time (µs)");
+  EXPECT_EQ(charts[0]["y"]["label"], "predicted time (µs)");
   EXPECT_EQ(charts[0]["items"].size(), 80u + 6u);  // the samples, and the ends of three lines
   EXPECT_EQ(charts[1]["x"]["label"], "MAPE (%)");
   EXPECT_EQ(charts[1]["series"].size(), 2u);  // the models

@@ -7,6 +7,7 @@
 #include <istream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
 #include <set>
 #include <string>
@@ -39,7 +40,7 @@ namespace {
 
 constexpr int kSchema = 1;
 struct ImportFlags {
-  std::string format, out, gres, cluster, collective;
+  std::string format, out, gres, cluster, collective, attention_causal;
   Args in;
   ImportOptions options;
   LocalGpuWish local;
@@ -48,6 +49,14 @@ struct ImportFlags {
   bool cuts_off = false;
   bool json = false;
   bool quiet = false;  // accepted, though nothing is printed that it could suppress
+
+  std::optional<bool> IsAttentionCausal() const {
+    if (attention_causal.empty()) return {};
+    if (trace.samples.empty()) {
+      throw InputError("--attention-causal: got it without --samples, want both");
+    }
+    return attention_causal == "true";
+  }
 };
 
 template <int64_t kMostBytes, auto kImport>
@@ -87,7 +96,9 @@ std::map<std::string, Format> MakeFormats() {
        {{"--gpu", "--node", "--oversubscription"},
         ReadAndImport<kMostKubernetesBytes, ImportKubernetesNodes>}},
       {"nccl-tests", {{"--cluster", "--collective"}, nullptr}},
-      {"kineto", {{"--gpu", "--cluster", "--samples", "--collectives", "--cut-off"}, nullptr}},
+      {"kineto",
+       {{"--gpu", "--cluster", "--samples", "--attention-causal", "--collectives", "--cut-off"},
+        nullptr}},
       {"nsys", {{}, nullptr}},
       {"chakra", {{"--cut-off"}, nullptr}},
       {"local-host", {{}, MeasureHost, false}},
@@ -232,8 +243,15 @@ void RegisterTraces(Flags& flags, ImportFlags& values) {
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output.Add("--samples", values.trace.samples,
              {"<file.csv>",
-              "With kineto: also write the times of matrix products, for fit and --measured-ops. "
-              "The profiler must have recorded shapes."});
+              "With kineto: also write the times of matrix products and of fused attention, for "
+              "fit and --measured-ops. The profiler must have recorded shapes."});
+  output
+      .Add("--attention-causal", values.attention_causal,
+           {"<bool>",
+            "With --samples: whether attention is causal where neither the inputs of its operator "
+            "nor its kernel tell.",
+            "", "such calls give no sample"})
+      .OneOf({"true", "false"});
   output.Add("--collectives", values.trace.collectives,
              {"<file.csv>", "With kineto and --cluster: also write the times of collectives."});
   flags.In(FlagTopic::kInput)
@@ -299,6 +317,7 @@ void WriteTimeline(const ImportFlags& flags, std::ostream& out) {
                             .cut_off = flags.cuts_off ? CutOff::kTakeWhatIsThere : CutOff::kRefuse,
                             .gpu = flags.options.gpu,
                             .cluster = flags.cluster,
+                            .is_attention_causal = flags.IsAttentionCausal(),
                             .wants_samples = !flags.trace.samples.empty(),
                             .wants_collectives = !flags.trace.collectives.empty()};
   const TraceReport report = WriteTraces(wish, flags.trace);

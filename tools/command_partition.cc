@@ -86,7 +86,8 @@ int RunPartition(const Args& args, std::istream&, std::ostream& out, std::ostrea
   const double wall_ms = 1e3 * watch.Seconds();
   RequireSound(answer);
   if (!job.page.empty() && answer.comparison) {
-    WriteFileAtomically(job.page, ComparisonToHtml(*answer.comparison, "stagecraft partition"));
+    WriteFileAtomically(job.page,
+                        ComparisonToHtml(*answer.comparison, "stagecraft partition: algorithms"));
     if (!quiet) err << "wrote " << job.page << '\n';
   }
   if (json) {

@@ -257,7 +257,7 @@ TEST(CommandTrainTest, WhatWasSimulatedBeforeAMistakeIsKept) {
   auto kept = nlohmann::json::parse(ReadFile(history));
   EXPECT_EQ(kept["steps"], 400);
   EXPECT_EQ(kept["stopped"], error);
-  EXPECT_NE(ReadFile(page).find("400 of 1000 steps"), std::string::npos);
+  EXPECT_NE(ReadFile(page).find("400 of 1,000 steps"), std::string::npos);
   const auto report = nlohmann::json::parse(out.str());
   EXPECT_EQ(report["stopped"], error);
   // A report has twelve digits.

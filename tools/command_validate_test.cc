@@ -268,8 +268,8 @@ TEST_F(ValidateTest, OddBytesDoNotSpoilThePage) {
             kExitOk);
   const std::string page = Read(Path("page.html"));
   EXPECT_EQ(FindBadMarkup(page), "");
-  EXPECT_NE(page.find("<td>&lt;b&gt;\xef\xbf\xbd</td>"), std::string::npos);
-  EXPECT_NE(page.find("<td>\xef\xbf\xbd&lt;i&gt;</td>"), std::string::npos);
+  EXPECT_NE(page.find(">&lt;b&gt;\xef\xbf\xbd</td>"), std::string::npos);
+  EXPECT_NE(page.find(">\xef\xbf\xbd&lt;i&gt;</td>"), std::string::npos);
 }
 
 TEST_F(ValidateTest, NoPageIsWrittenForWhatIsRefused) {

@@ -22,12 +22,21 @@ h1, h2, p { overflow-wrap: anywhere; }
 .cards td { vertical-align: top; overflow-wrap: break-word; }
 .cards :is(th, td) { text-align: left; }
 .cards td:first-child { white-space: nowrap; }
+@media (min-width: 40rem) {
+  .cards.numbers :is(th, td):nth-child(n + 3), .cards.all :is(th, td):nth-child(2) {
+    text-align: right;
+  }
+  .cards.numbers td:nth-child(n + 3) { white-space: nowrap; }
+}
 @media (max-width: 40rem) {
+  table { display: block; max-width: 100%; overflow-x: auto; }
+  th, td { padding: 0.15rem 0.4rem; font-size: 13px; }
   .cards, .cards tbody, .cards tr, .cards td { display: block; text-align: left; }
   .cards tr { padding: 0.4rem 0; border-bottom: 1px solid var(--faint); }
-  .cards tr:first-child, .cards td:empty { display: none; }
-  .cards td { padding: 0; border: 0; }
-  .cards td::before { content: attr(data-name) ": "; opacity: 0.7; }
+  .cards tr:first-child, .cards tr[hidden], .cards td:empty { display: none; }
+  .cards td { padding: 0; border: 0; overflow-wrap: anywhere; }
+  .cards td:first-child { white-space: normal; }
+  .cards td::before { content: attr(data-name) ": "; opacity: 0.75; }
 }
 @media print {
   :root { color-scheme: light; --ink: #000000; --paper: #ffffff; }
@@ -60,16 +69,23 @@ std::string HtmlRow(const std::vector<std::string>& cells, const char* tag) {
   return row + "</tr>\n";
 }
 
-std::string HtmlCards(const std::vector<std::string>& names,
-                      const std::vector<std::vector<std::string>>& rows) {
-  std::string table = "<table class=\"cards\">\n<tbody>\n" + HtmlRow(names, "th");
-  for (const std::vector<std::string>& row : rows) {
-    table += "<tr>";
-    for (size_t i = 0; i < row.size(); ++i) {
-      table += fmt::format("<td data-name=\"{}\">{}</td>", EscapeXml(names[i]), EscapeXml(row[i]));
-    }
-    table += "</tr>\n";
+std::string HtmlCardRow(const std::vector<std::string>& names,
+                        const std::vector<std::string>& cells) {
+  std::string row = "<tr>";
+  for (size_t i = 0; i < cells.size(); ++i) {
+    row += fmt::format("<td data-name=\"{}\">{}</td>", EscapeXml(names[i]), EscapeXml(cells[i]));
   }
+  return row + "</tr>\n";
+}
+
+std::string HtmlCards(const std::vector<std::string>& names,
+                      const std::vector<std::vector<std::string>>& rows, CardCells cells) {
+  const char* more = cells == CardCells::kText                ? ""
+                     : cells == CardCells::kNumbersFromSecond ? " numbers all"
+                                                              : " numbers";
+  std::string table = fmt::format("<table class=\"cards{}\">\n<tbody>\n", more);
+  table += HtmlRow(names, "th");
+  for (const std::vector<std::string>& row : rows) table += HtmlCardRow(names, row);
   return table + "</tbody>\n</table>\n";
 }
 

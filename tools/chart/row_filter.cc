@@ -21,9 +21,11 @@ select { font: inherit; max-width: 100%; }
 .bar { min-width: 6rem; }
 .bar i { display: block; height: 0.7rem; background: #4e8fd0; }
 .origin { display: block; opacity: 0.7; font-size: 11px; overflow-wrap: anywhere; }
-.wide td:nth-child(n + 2) { white-space: nowrap; }
-.list :is(th, td):nth-child(n + 6) { text-align: left; }
-.list td:last-child { white-space: normal; min-width: 12rem; }
+@media (min-width: 40rem) { .wide td:nth-child(n + 2) { white-space: nowrap; } }
+@media (min-width: 40rem) {
+  .list :is(th, td):nth-child(n + 2):nth-child(-n + 5) { text-align: right; }
+  .list td:last-child { white-space: normal; min-width: 12rem; }
+}
 @media (min-width: 64rem) {
   .split { display: grid; grid-template-columns: minmax(0, 32rem) minmax(0, 1fr); gap: 2rem; }
   .beside { position: sticky; top: 0; align-self: start; }
@@ -36,6 +38,8 @@ select { font: inherit; max-width: 100%; }
 @media (max-width: 40rem) {
   th, td { padding: 0.15rem 0.2rem; font-size: 12px; }
   td:first-child { min-width: 6.5rem; }
+  .list td, .list td:first-child { display: inline; font-size: 12px; }
+  .list td:not(:last-child)::after { content: "; "; }
   .bar { min-width: 1.5rem; }
   .origin { display: none; }
 }

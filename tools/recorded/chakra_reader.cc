@@ -87,6 +87,7 @@ class ChakraReader {
                        ": want a Chakra execution trace, which begins with its metadata and their "
                        "version");
     }
+    has_metadata_ = true;
     recording_.software = fmt::format("Chakra {}", metadata.version());
     for (chakra::Node node; Next(message); ++nodes_) {
       if (!node.ParseFromString(message)) {
@@ -138,6 +139,7 @@ class ChakraReader {
   bool EndHere() { return bytes_.is_cut_off() ? CutHere() : false; }
 
   bool CutHere() {
+    if (!has_metadata_) return false;  // which is said of every file that is no trace
     if (cut_off_ == CutOff::kRefuse) {
       throw InputError(
           fmt::format("{}: cut off after {} whole nodes, want the whole file, or "
@@ -242,6 +244,7 @@ class ChakraReader {
   ByteStream bytes_;
   std::istream in_;
   Recording recording_;
+  bool has_metadata_ = false;
   int64_t nodes_ = 0, cpu_nodes_ = 0, without_duration_ = 0;
 };
 

@@ -104,6 +104,68 @@ TEST_F(ImportTracesTest, ProductsBecomeSamplesWithTheMedianOfTheirTimes) {
       << table;
 }
 
+// Forward 30 us, backward 5 and 60 us; 64 heads in all, 16 of keys. The name of a sample says which
+// FlashAttention ran.
+TEST_F(ImportTracesTest, AttentionBecomesSamplesWhereInputsOrKernelsTellWhetherItIsCausal) {
+  const std::string sizes = ",training,2,16,64,2048,2048,128,0,1,h100-sxm5-80gb,";
+  const auto import = [&](TracedAttention attention, const std::vector<std::string>& more) {
+    const std::string trace =
+        Write("rank0.json", Kineto({.steps = 3, .layers = 2, .attention = attention}));
+    Args args = {"kineto", trace, "-o", Path("m.pb"), "--samples", Path("s.csv")};
+    args.insert(args.end(), more.begin(), more.end());
+    const nlohmann::json report = Json(RunImport, args);
+    EXPECT_EQ(report["samples"]["attention_rows"].get<int>() + 2, report["samples"]["rows"]);
+    return report;
+  };
+  const auto has = [&](const std::string& direction, bool is_causal, const std::string& time,
+                       const std::string& name) {
+    const std::string table = Read(Path("s.csv"));
+    const std::string row = "attention,bf16," + direction + (is_causal ? ",1" : ",0") + sizes +
+                            time + ",0,4,0,0," + name + ",";
+    EXPECT_NE(table.find(row), std::string::npos) << row << "\n" << table;
+  };
+  EXPECT_EQ(import(TracedAttention::kByInputs, {})["samples"]["attention_rows"], 2);
+  has("forward", true, "30", "flash_attention");
+  has("backward", true, "65", "flash2_attention");  // one of its kernels is FlashAttention 2's
+  EXPECT_EQ(import(TracedAttention::kByKernel, {})["samples"]["attention_rows"], 2);
+  has("forward", true, "30", "flash2_attention");
+  has("backward", true, "65", "flash2_attention");
+  // What nothing tells is left out, and counted: two steps of two layers, forward and backward.
+  const nlohmann::json untold = import(TracedAttention::kUntold, {});
+  EXPECT_EQ(untold["samples"]["attention_rows"], 0);
+  EXPECT_NE(untold["notes"].dump().find(
+                "8 of 8 calls of attention give no sample: neither their inputs nor their kernels "
+                "tell whether they are causal (--attention-causal says it)"),
+            std::string::npos)
+      << untold["notes"];
+  EXPECT_EQ(import(TracedAttention::kUntold,
+                   {"--attention-causal", "false"})["samples"]["attention_rows"],
+            2);
+  has("forward", false, "30", "flash_attention");
+  // What the trace tells is not overruled.
+  import(TracedAttention::kByInputs, {"--attention-causal", "false"});
+  has("forward", true, "30", "flash_attention");
+}
+
+TEST_F(ImportTracesTest, SamplesOfAttentionCanBeFitted) {
+  const std::string trace = Write(
+      "rank0.json", Kineto({.steps = 3, .layers = 2, .attention = TracedAttention::kByKernel}));
+  Run(RunImport, {"kineto", trace, "-o", Path("m.pb"), "--samples", Path("s.csv")});
+  const nlohmann::json report = Json(RunEvaluate, {"--samples", Path("s.csv")});
+  EXPECT_NE(report.dump().find("attention"), std::string::npos) << report;
+}
+
+TEST_F(ImportTracesTest, WordsOnAttentionNeedSamples) {
+  const std::string trace = Write("rank0.json", Kineto({}));
+  EXPECT_NE(ErrorOf(RunImport, {"kineto", trace, "-o", Path("m.pb"), "--attention-causal", "true"})
+                .find("--attention-causal: got it without --samples, want both"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(RunImport, {"kineto", trace, "-o", Path("m.pb"), "--samples", Path("s.csv"),
+                                "--attention-causal", "perhaps"})
+                .find("--attention-causal: got \"perhaps\""),
+            std::string::npos);
+}
+
 TEST_F(ImportTracesTest, OfSeveralRanksTheFastestOneTellsHowLongACollectiveTransfers) {
   const std::string first = Write("rank0.json", Kineto({.rank = 0, .world_size = 2}));
   const std::string second = Write("rank1.json", Kineto({.rank = 1, .world_size = 2}));
@@ -184,6 +246,8 @@ TEST_F(ImportTracesTest, WhatIsNoTraceIsRefusedInASentence) {
   EXPECT_NE(error("nsys", "g.sqlite", "text").find("nsys export --type sqlite"), std::string::npos);
   EXPECT_NE(error("chakra", "h.et", "text").find("h.et: "), std::string::npos);
   EXPECT_NE(error("chakra", "i.et", "").find("begins with its metadata"), std::string::npos);
+  EXPECT_NE(error("chakra", "j.et", "version: \"0.0.4\"").find("begins with its metadata"),
+            std::string::npos);
   const std::string trace = Write("rank0.json", Kineto({}));
   EXPECT_NE(ErrorOf(RunImport, {"kineto", trace, trace, "-o", Path("m.pb")}).find("twice"),
             std::string::npos);

@@ -14,7 +14,7 @@ namespace {
 struct Context {
   KernelPlace place;
   int32_t slice = -1;  // the innermost
-  int32_t gemm = -1, collective = -1;
+  int32_t gemm = -1, attention = -1, collective = -1;
   bool is_backward = false;  // autograd runs it
 };
 
@@ -115,6 +115,7 @@ class Placer {
     Refine(by_name_[slice.name], context.place);
     context.slice = static_cast<int32_t>(index);
     if (slice.gemm >= 0) context.gemm = slice.gemm;
+    if (slice.attention >= 0) context.attention = slice.attention;
     if (slice.collective >= 0) context.collective = slice.collective;
     if (context.is_backward && slice.sequence >= 0) {
       const auto found = forwards_.find(slice.sequence);
@@ -186,6 +187,7 @@ class Placer {
       FillGaps(context->place, kernel.place);
       if (kernel.slice < 0) kernel.slice = context->slice;
       if (kernel.gemm < 0) kernel.gemm = context->gemm;
+      if (kernel.attention < 0) kernel.attention = context->attention;
       if (kernel.collective < 0) kernel.collective = context->collective;
     }
   }
@@ -193,6 +195,7 @@ class Placer {
   void Finish(RecordedKernel& kernel) const {
     if (kernel.kind == KernelClass::kOther && kernel.gemm >= 0) kernel.kind = KernelClass::kGemm;
     if (kernel.kind != KernelClass::kGemm) kernel.gemm = -1;
+    if (kernel.kind != KernelClass::kAttention) kernel.attention = -1;
     if (!IsCommunication(kernel.kind)) {
       kernel.collective = -1;
     } else if (kernel.collective >= 0) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
+#include "tools/recorded/attention_calls.h"
 #include "tools/recorded/gemm_shapes.h"
 #include "tools/recorded/kernel_names.h"
 #include "tools/recorded/kernel_places.h"
@@ -87,6 +88,7 @@ void KinetoCollector::TakeSlice(const KinetoEvent& event, int64_t thread) {
   slice.sequence = event.sequence;
   slice.external = event.category == "cpu_op" ? event.external : -1;
   slice.gemm = GemmOf(event);
+  slice.attention = AttentionOf(event);
   if (event.name == "record_param_comms") {
     slice.collective = CollectiveOf(event, KernelClass::kOther);
   }
@@ -99,6 +101,15 @@ int32_t KinetoCollector::GemmOf(const KinetoEvent& event) {
   if (!gemm) return -1;
   recording_.gemms.push_back(*gemm);
   return Narrow(std::ssize(recording_.gemms) - 1);
+}
+
+int32_t KinetoCollector::AttentionOf(const KinetoEvent& event) {
+  if (event.dims.empty()) return -1;
+  const std::optional<RecordedAttention> call =
+      AttentionOfOperator(event.name, event.dims, event.types, event.values);
+  if (!call) return -1;
+  recording_.attentions.push_back(*call);
+  return Narrow(std::ssize(recording_.attentions) - 1);
 }
 
 int32_t KinetoCollector::CollectiveOf(const KinetoEvent& event, KernelClass by_name) {

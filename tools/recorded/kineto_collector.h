@@ -33,6 +33,7 @@ class KinetoCollector {
   void TakeKernel(const KinetoEvent& event, KernelClass kind);
   void TakeOwn(const KinetoEvent& event, RecordedKernel& kernel);
   void TakeSlice(const KinetoEvent& event, int64_t thread);
+  int32_t AttentionOf(const KinetoEvent& event);
   int32_t GemmOf(const KinetoEvent& event);
   int32_t CollectiveOf(const KinetoEvent& event, KernelClass by_name);
   int64_t ThreadOf(const KinetoEvent& event);

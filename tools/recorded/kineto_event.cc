@@ -27,6 +27,7 @@ const Words& ArgumentWords() {
                               {"stream", KinetoKey::kStream},
                               {"Input Dims", KinetoKey::kInputDims},
                               {"Input type", KinetoKey::kInputTypes},
+                              {"Concrete Inputs", KinetoKey::kInputValues},
                               {"Sequence number", KinetoKey::kSequence},
                               {"Collective name", KinetoKey::kCollective},
                               {"In msg nelems", KinetoKey::kInElements},
@@ -99,6 +100,7 @@ void KinetoEvent::Clear() {
   duration_ns.reset();
   dims.clear();
   types.clear();
+  values.clear();
 }
 
 std::optional<int64_t> NanosecondsOf(std::string_view microseconds) {

@@ -28,6 +28,7 @@ enum class KinetoKey {
   kStream,
   kInputDims,
   kInputTypes,
+  kInputValues,
   kSequence,
   kCollective,
   kInElements,
@@ -60,6 +61,7 @@ struct KinetoEvent {
   int64_t external = -1, correlation = -1, device = -1, stream = -1, sequence = -1;
   std::vector<std::vector<int64_t>> dims;  // of each input; empty for inputs that are no tensors
   std::vector<std::string> types;
+  std::vector<std::string> values;  // of inputs that are no tensors, as text
   std::string collective, dtype, group, ranks;
   int64_t in_elements = -1, out_elements = -1, group_size = 0, group_sequence = -1;
   int64_t own_task = -1, own_rank = -1, own_stage = -1, own_chunk = -1, own_micro_batch = -1,

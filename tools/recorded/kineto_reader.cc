@@ -173,6 +173,9 @@ class KinetoSax : public nlohmann::json_sax<nlohmann::json> {
     if (argument_ == KinetoKey::kInputTypes && depth_ == event_depth_ + 2) {
       event_.types.push_back(text);
     }
+    if (argument_ == KinetoKey::kInputValues && depth_ == event_depth_ + 2) {
+      event_.values.push_back(text);
+    }
     if (argument_ == KinetoKey::kInputDims && depth_ == event_depth_ + 2) {
       event_.dims.emplace_back();
     }

@@ -40,6 +40,7 @@ struct RecordedSlice {
   int64_t sequence = -1;    // the same for an operator and for its backward; -1: not known
   int64_t external = -1;    // the id by which kernels name the operator that launched them
   int32_t gemm = -1;        // into Recording::gemms
+  int32_t attention = -1;   // into Recording::attentions
   int32_t collective = -1;  // into Recording::collectives
 };
 
@@ -48,6 +49,13 @@ struct RecordedLaunch {
   int64_t correlation = 0;
   int64_t thread = 0;
   int64_t time_ns = 0;
+};
+
+// A call of fused attention.
+struct RecordedAttention {
+  Op op;                           // as if it were not causal
+  std::optional<bool> is_causal;   // no value: the operator does not tell
+  const char* obstacle = nullptr;  // why no sample can describe it, of several: "they have a mask"
 };
 
 struct RecordedCollective {
@@ -79,9 +87,9 @@ struct RecordedKernel {
   int32_t device = 0, stream = 0;
   KernelClass kind = KernelClass::kOther;
   int64_t correlation = -1, external = -1;
-  int32_t gemm = -1, collective = -1;  // into the lists of Recording
-  int32_t slice = -1;                  // the operator that launched it, into Recording::slices
-  int32_t own = -1;                    // into Recording::own
+  int32_t gemm = -1, attention = -1, collective = -1;  // into the lists of Recording
+  int32_t slice = -1;  // the operator that launched it, into Recording::slices
+  int32_t own = -1;    // into Recording::own
   KernelPlace place;
 };
 
@@ -98,6 +106,7 @@ struct Recording {
   std::vector<RecordedLaunch> launches;
   std::vector<RecordedKernel> kernels;
   std::vector<Op> gemms;
+  std::vector<RecordedAttention> attentions;
   std::vector<RecordedCollective> collectives;
   std::vector<OwnTask> own;  // empty for traces of other programs
   std::vector<int64_t> own_steps_ns;

@@ -125,8 +125,9 @@ ImportedTrace ImportTraces(const TraceImport& wish) {
     }
     std::optional<Cluster> cluster;
     if (has_cluster) cluster = ParseCluster(wish.cluster);
-    imported.samples =
-        SamplesOf(recordings, {.gpu = wish.gpu, .cluster = cluster ? &*cluster : nullptr});
+    imported.samples = SamplesOf(recordings, {.gpu = wish.gpu,
+                                              .is_attention_causal = wish.is_attention_causal,
+                                              .cluster = cluster ? &*cluster : nullptr});
   }
   for (const Recording& recording : recordings) {
     imported.notes.insert(imported.notes.end(), recording.notes.begin(), recording.notes.end());

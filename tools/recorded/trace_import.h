@@ -4,6 +4,7 @@
 
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "tools/recorded/measured_timeline.h"
@@ -19,8 +20,9 @@ struct TraceImport {
   TraceFormat format = TraceFormat::kKineto;
   Args files;
   CutOff cut_off = CutOff::kRefuse;
-  std::string gpu, cluster;    // as their flags say
-  bool wants_samples = false;  // of kernels
+  std::string gpu, cluster;                      // as their flags say
+  std::optional<bool> is_attention_causal = {};  // of calls that do not tell
+  bool wants_samples = false;                    // of kernels
   bool wants_collectives = false;
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <utility>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/learned/samples/sample_csv.h"
@@ -24,6 +25,8 @@ void CheckEnding(const char* flag, const std::string& path, const char* ending) 
   throw InputError(fmt::format("{}: got \"{}\", want a {} file", flag, path, ending));
 }
 
+std::string Sizes(size_t count) { return fmt::format("{} size{}", count, count == 1 ? "" : "s"); }
+
 }  // namespace
 
 TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
@@ -32,10 +35,10 @@ TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
   CheckEnding("--collectives", files.collectives, ".csv");
   TraceReport report = {files, ImportTraces(wish)};
   const TraceSamples& samples = report.imported.samples;
-  if (!files.samples.empty() && samples.gemms.empty()) {
+  if (!files.samples.empty() && samples.gemms.empty() && samples.attentions.empty()) {
     throw InputError(
-        "--samples: got no matrix product with sizes in the traces, want one: record "
-        "them with record_shapes=True");
+        "--samples: got no matrix product and no attention with sizes in the traces, want one: "
+        "record them with record_shapes=True");
   }
   if (!files.collectives.empty() && samples.collectives.empty()) {
     throw InputError(
@@ -47,7 +50,11 @@ TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
   // Everything is put together before anything is written.
   const std::string timeline = ToProto(record).SerializeAsString();
   std::string products, collectives;
-  if (!files.samples.empty()) products = SamplesToCsv(samples.gemms, files.samples);
+  if (!files.samples.empty()) {
+    std::vector<Sample> kernels = samples.gemms;
+    kernels.insert(kernels.end(), samples.attentions.begin(), samples.attentions.end());
+    products = SamplesToCsv(kernels, files.samples);
+  }
   if (!files.collectives.empty()) {
     collectives = FormatCollectiveTable(samples.collectives, files.collectives);
   }
@@ -62,12 +69,14 @@ void PrintTraceReport(const TraceReport& report, std::ostream& out) {
   PrintClasses(report.imported.timeline.record, out);
   const TraceSamples& samples = report.imported.samples;
   if (!report.files.samples.empty()) {
-    out << fmt::format("{}: matrix products of {} sizes\n", report.files.samples,
-                       samples.gemms.size());
+    out << fmt::format("{}: matrix products of {}", report.files.samples,
+                       Sizes(samples.gemms.size()));
+    if (!samples.attentions.empty()) out << ", attention of " << Sizes(samples.attentions.size());
+    out << '\n';
   }
   if (!report.files.collectives.empty()) {
-    out << fmt::format("{}: collectives of {} sizes and groups\n", report.files.collectives,
-                       samples.collectives.size());
+    out << fmt::format("{}: collectives of {} in their groups\n", report.files.collectives,
+                       Sizes(samples.collectives.size()));
   }
   for (const std::string& note : report.imported.notes) out << "  note: " << note << '\n';
 }
@@ -90,7 +99,10 @@ Json TraceReportToJson(const TraceReport& report) {
                {"kernels_in_other_steps", imported.timeline.in_other_steps},
                {"op_classes", ClassesToJson(record)}};
   if (!report.files.samples.empty()) {
-    json["samples"] = {{"output", report.files.samples}, {"rows", imported.samples.gemms.size()}};
+    const size_t attention = imported.samples.attentions.size();
+    json["samples"] = {{"output", report.files.samples},
+                       {"rows", imported.samples.gemms.size() + attention},
+                       {"attention_rows", attention}};
   }
   if (!report.files.collectives.empty()) {
     json["collectives"] = {{"output", report.files.collectives},

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -15,7 +14,8 @@
 #include "costmodel/check.h"
 #include "costmodel/statistics.h"
 #include "sim/cluster/node_catalogue.h"
-#include "tools/import/imported_gpu.h"
+#include "tools/recorded/attention_samples.h"
+#include "tools/recorded/sampled_calls.h"
 
 namespace stagecraft {
 namespace {
@@ -51,26 +51,23 @@ std::optional<OpKind> KindOf(KernelClass kind) {
 class Sampler {
  public:
   Sampler(const std::vector<Recording>& recordings, const SampleWish& wish)
-      : recordings_(recordings), wish_(wish) {}
+      : recordings_(recordings), wish_(wish), attention_(wish.gpu, wish.is_attention_causal) {}
 
   TraceSamples Take() {
     for (const Recording& recording : recordings_) {
-      const int first = FirstStep(recording);
+      const int first = FirstStepOf(recording);
       TakeGemms(recording, first);
+      attention_.Take(recording, first);
       TakeCollectives(recording, first);
     }
     FinishGemms();
     if (wish_.cluster != nullptr) FinishCollectives();
     NoteWhatIsLeftOut();
+    taken_.attentions = attention_.Finish(recordings_[0].profiler, taken_.notes);
     return std::move(taken_);
   }
 
  private:
-  struct Calls {
-    Op op;
-    std::string gpu, software;
-    std::vector<double> seconds;
-  };
   // One collective of a group, as all recorded ranks ran it.
   struct Exchange {
     RecordedCollective of;
@@ -78,25 +75,6 @@ class Sampler {
     int64_t least_ns = std::numeric_limits<int64_t>::max();
     std::set<int> recordings;
   };
-
-  // The number of the first marked step if there are others; -1 if every step counts.
-  static int FirstStep(const Recording& recording) {
-    std::set<int> steps;
-    for (const RecordedKernel& kernel : recording.kernels) {
-      if (kernel.place.step >= 0) steps.insert(kernel.place.step);
-    }
-    return steps.size() > 1 ? *steps.begin() : -1;
-  }
-
-  std::string GpuOf(const Recording& recording, int32_t device) const {
-    if (!wish_.gpu.empty()) return FindImportedGpu(wish_.gpu, "--gpu").device.id;
-    const auto name = recording.devices.find(device);
-    if (name == recording.devices.end()) {
-      throw InputError(
-          fmt::format("{}: the trace does not say which GPU ran it, want --gpu", recording.file));
-    }
-    return FindImportedGpu(name->second, recording.file + ": GPU").device.id;
-  }
 
   void TakeGemms(const Recording& recording, int first_step) {
     struct Call {
@@ -118,9 +96,9 @@ class Sampler {
     }
     for (const auto& [slice, call] : calls) {
       if (call.ns <= 0) continue;
-      const std::string gpu = GpuOf(recording, call.device);
+      const std::string gpu = GpuIdOf(recording, call.device, wish_.gpu);
       const Op& op = recording.gemms[call.gemm];
-      Calls& of = gemms_[{gpu, Key(op)}];
+      SampledCalls& of = gemms_[{gpu, Key(op)}];
       of.op = op;
       of.gpu = gpu;
       of.software = recording.software;
@@ -129,21 +107,8 @@ class Sampler {
   }
 
   void FinishGemms() {
-    for (auto& [key, calls] : gemms_) {
-      Sample sample;
-      sample.op = calls.op;
-      sample.gpu = calls.gpu;
-      sample.time = std::max(Duration::Seconds(Median(calls.seconds)), Duration::Nanoseconds(1));
-      if (calls.seconds.size() > 1) {
-        std::vector<double> logs;
-        for (const double seconds : calls.seconds) logs.push_back(std::log(seconds));
-        sample.spread = Sigma(logs);
-      }
-      sample.repeats = static_cast<int>(calls.seconds.size());
-      sample.name = "linear";
-      sample.software = calls.software;
-      sample.source = recordings_[0].profiler;
-      taken_.gemms.push_back(std::move(sample));
+    for (const auto& [key, calls] : gemms_) {
+      taken_.gemms.push_back(SampleOf(calls, "linear", recordings_[0].profiler));
     }
   }
 
@@ -245,7 +210,8 @@ class Sampler {
   const std::vector<Recording>& recordings_;
   const SampleWish& wish_;
   TraceSamples taken_;
-  std::map<std::pair<std::string, decltype(Key(Op()))>, Calls> gemms_;
+  std::map<std::pair<std::string, decltype(Key(Op()))>, SampledCalls> gemms_;
+  AttentionSampler attention_;
   std::map<std::tuple<std::string, int64_t, KernelClass>, Exchange> exchanges_;
   int64_t gemm_kernels_ = 0, unsized_ = 0, collective_kernels_ = 0, unstated_ = 0;
   int64_t shortened_ = 0, alone_ = 0;

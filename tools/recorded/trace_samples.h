@@ -1,6 +1,7 @@
-// TraceSamples: measured kernels and collectives of a trace, for `fit`.
+// TraceSamples: measured products, calls of attention and collectives of a trace, for `fit`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,15 @@
 namespace stagecraft {
 
 struct TraceSamples {
-  std::vector<Sample> gemms;  // by distinct product, in order of their sizes
+  std::vector<Sample> gemms;       // by distinct product, in order of their sizes
+  std::vector<Sample> attentions;  // by distinct call (attention_samples.h)
   std::vector<NetworkSample> collectives;
   std::vector<std::string> notes;  // what was left out, and why
 };
 
 struct SampleWish {
-  std::string gpu;                   // the type of all GPUs; empty: as the trace says
+  std::string gpu;                               // the type of all GPUs; empty: as the trace says
+  std::optional<bool> is_attention_causal = {};  // of calls that do not tell; no value: not known
   const Cluster* cluster = nullptr;  // where the trace was taken; nullptr: no collectives
 };
 

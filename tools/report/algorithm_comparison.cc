@@ -105,13 +105,13 @@ Json ComparisonToJson(const AlgorithmComparison& comparison) {
 }
 
 std::string ComparisonToHtml(const AlgorithmComparison& comparison, const std::string& title) {
-  std::string html = fmt::format("<h1>{}</h1>\n<p>{}</p>\n<table>\n", EscapeXml(title),
-                                 EscapeXml(comparison.problem));
-  html += HtmlRow(Headings(comparison), "th");
+  std::string html =
+      fmt::format("<h1>{}</h1>\n<p>{}</p>\n", EscapeXml(title), EscapeXml(comparison.problem));
+  std::vector<std::vector<std::string>> rows;
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
-    html += HtmlRow(Row(comparison, algorithm), "td");
+    rows.push_back(Row(comparison, algorithm));
   }
-  html += "</table>\n";
+  html += HtmlCards(Headings(comparison), rows, CardCells::kNumbersFromSecond);
   for (const ComparedAlgorithm& algorithm : comparison.algorithms) {
     if (algorithm.remark.empty()) continue;
     html += fmt::format("<p>{}: {}</p>\n", EscapeXml(algorithm.curve.name),
@@ -119,7 +119,8 @@ std::string ComparisonToHtml(const AlgorithmComparison& comparison, const std::s
   }
   std::optional<CurveBound> bound;
   if (comparison.bound) bound = {*comparison.bound / comparison.key_unit, comparison.bound_label};
-  return HtmlPage(title, html + CurveCharts(ComparisonToJson(comparison), bound), Charts());
+  const CurveScore score = {comparison.score_label, comparison.key_unit / comparison.unit};
+  return HtmlPage(title, html + CurveCharts(ComparisonToJson(comparison), score, bound), Charts());
 }
 
 }  // namespace stagecraft

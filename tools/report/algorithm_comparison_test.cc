@@ -69,7 +69,7 @@ TEST(AlgorithmComparisonTest, JsonHasEveryAlgorithmAndItsCurve) {
 TEST(AlgorithmComparisonTest, ThePageHasBothPicturesAndEscapesNames) {
   const std::string page = ComparisonToHtml(TwoAndOneThatDidNotRun(), "a & b");
   EXPECT_NE(page.find("<h1>a &amp; b</h1>"), std::string::npos);
-  EXPECT_NE(page.find("<td>walk &lt;1&gt;</td>"), std::string::npos);
+  EXPECT_NE(page.find("<td data-name=\"algorithm\">walk &lt;1&gt;</td>"), std::string::npos);
   EXPECT_EQ(page.find("walk <1>"), std::string::npos);
   EXPECT_EQ(FindBadMarkup(page), "");
   const std::vector<nlohmann::json> charts = ChartsOf(page);
@@ -79,11 +79,12 @@ TEST(AlgorithmComparisonTest, ThePageHasBothPicturesAndEscapesNames) {
 }
 
 // The walk found 4 ms after one evaluation and 3 ms after seven, and ended after ten; the dashed
-// line is the optimum.
+// line is the optimum. The chart has the unit of the table.
 TEST(AlgorithmComparisonTest, CurvesGoOnToWhatWasSpentBesideTheOptimum) {
   const auto charts = ChartsOf(ComparisonToHtml(TwoAndOneThatDidNotRun(), "t"));
   ASSERT_EQ(charts.size(), 2u);
   const nlohmann::json& chart = charts[0];
+  EXPECT_EQ(chart["y"]["label"], "step (ms)");
   ASSERT_EQ(chart["series"].size(), 3u);
   EXPECT_EQ(chart["series"][0]["name"], "walk <1>");
   EXPECT_EQ(chart["series"][0]["style"], "steps");
@@ -94,8 +95,8 @@ TEST(AlgorithmComparisonTest, CurvesGoOnToWhatWasSpentBesideTheOptimum) {
     if (item[0] == 0) walk.push_back({item[1], item[2]});
     if (item[0] == 2) bound.push_back({item[1], item[2]});
   }
-  EXPECT_EQ(walk, (std::vector<std::vector<double>>{{1, 0.004}, {7, 0.003}, {10, 0.003}}));
-  EXPECT_EQ(bound, (std::vector<std::vector<double>>{{1, 0.002}, {10, 0.002}}));
+  EXPECT_EQ(walk, (std::vector<std::vector<double>>{{1, 4}, {7, 3}, {10, 3}}));
+  EXPECT_EQ(bound, (std::vector<std::vector<double>>{{1, 2}, {10, 2}}));
 }
 
 }  // namespace

@@ -126,9 +126,10 @@ BarsChart PlacementChart(const Json& answer) {
 
 std::string StageTable(const Json& answer) {
   const Json& stages = answer.at("plan").at("stages");
-  std::string html = fmt::format(
-      "<details>\n<summary>The {} stage{} as a table</summary>\n<div class=\"wide\">\n<table>\n",
-      stages.size(), stages.size() == 1 ? "" : "s");
+  std::string html =
+      fmt::format("<details>\n<summary>{}</summary>\n<div class=\"wide\">\n<table>\n",
+                  stages.size() == 1 ? "The stage as a table"
+                                     : fmt::format("The {} stages as a table", stages.size()));
   html += HtmlRow({"stage", "blocks", "tp", "cp", "replicas", "recompute"}, "th");
   for (size_t stage = 0; stage < std::min(stages.size(), kMostStageRows); ++stage) {
     const Json& one = stages[stage];
@@ -155,6 +156,11 @@ std::string NumberText(const Json& value) {
   }
   const int decimals = std::abs(number) < kHundredThousand ? 1 : 0;
   return WithCommas(fmt::format("{:.{}f}", number, decimals));
+}
+
+std::string DecimalText(const Json& value, int decimals) {
+  if (value.is_null()) return "-";
+  return WithCommas(fmt::format("{:.{}f}", value.get<double>(), decimals));
 }
 
 std::string PercentText(const Json& share) {

@@ -41,6 +41,8 @@ std::string PlanWords(const nlohmann::ordered_json& plan);
 
 // Returns a number with a few digits, such as "107,582" or "71.304", or "-" for null.
 std::string NumberText(const nlohmann::ordered_json& value);
+// Returns a number with this many decimals, such as "71.30", or "-" for null.
+std::string DecimalText(const nlohmann::ordered_json& value, int decimals);
 // Returns a share as "41.4 %", or "-" for null.
 std::string PercentText(const nlohmann::ordered_json& share);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -25,26 +26,60 @@ std::string PipelineOf(std::span<const ShownStep> steps, size_t plan) {
   return "<h2>Pipeline</h2>\n" + PipelineCharts(*steps[plan].schedule, *steps[plan].timeline);
 }
 
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string MeasuredWords(const Json& measured) {
+  const auto error = measured.at("error_percent").get<double>();
+  return fmt::format("{} ms: the prediction is {:.1f} % too {}, {} its 80 % interval",
+                     DecimalText(measured.at("step_time_ms"), 1), std::abs(error),
+                     error < 0 ? "low" : "high",
+                     measured.at("within_interval").get<bool>() ? "within" : "outside of");
+}
+
+// What a training run takes, if the answer says so.
+void AddRunFacts(const Json& cost, Facts& facts) {
+  if (!cost.contains("run")) return;
+  const Json& run = cost.at("run");
+  const Json& days = run.at("days_interval");
+  facts.emplace_back("training", fmt::format("--tokens {}: {} steps", NumberText(run.at("tokens")),
+                                             DecimalText(run.at("steps"), 0)));
+  facts.emplace_back("it takes",
+                     fmt::format("{} days (80 %: {} to {} days), {} GPU-hours",
+                                 DecimalText(run.at("days"), 1), DecimalText(days.at(0), 1),
+                                 DecimalText(days.at(1), 1), DecimalText(run.at("gpu_hours"), 0)));
+  if (!run.at("energy_mwh").is_null()) {
+    facts.emplace_back("energy", DecimalText(run.at("energy_mwh"), 1) + " MWh");
+  }
+  if (run.contains("cost_usd")) {
+    facts.emplace_back("cost of the GPUs", DecimalText(run.at("cost_usd"), 0) + " USD");
+  }
+  if (run.contains("energy_cost_usd")) {
+    facts.emplace_back("electricity", DecimalText(run.at("energy_cost_usd"), 0) + " USD");
+  }
+}
+
 // The facts of a step that there are.
 std::string StepFacts(const Json& step) {
-  std::vector<std::pair<std::string, std::string>> facts;
-  const auto add = [&](const char* name, const char* key, const std::string& unit) {
-    if (step.contains(key)) facts.emplace_back(name, NumberText(step.at(key)) + unit);
+  Facts facts;
+  const auto add = [&](const char* name, const char* key, int decimals, const std::string& unit) {
+    if (step.contains(key)) facts.emplace_back(name, DecimalText(step.at(key), decimals) + unit);
   };
   std::string interval_words;
   if (step.contains("step_time_interval_ms")) {
     const Json& interval = step.at("step_time_interval_ms");
-    interval_words =
-        fmt::format(" (80 %: {} to {} ms)", NumberText(interval.at(0)), NumberText(interval.at(1)));
+    interval_words = fmt::format(" (80 %: {} to {} ms)", DecimalText(interval.at(0), 1),
+                                 DecimalText(interval.at(1), 1));
   }
-  add("step time", "step_time_ms", " ms" + interval_words);
-  add("throughput", "tokens_per_s", " tokens/s");
-  add("per GPU", "model_tflops_per_s_per_gpu", " TFLOP/s");
+  add("step time", "step_time_ms", 1, " ms" + interval_words);
+  if (step.contains("measured")) facts.emplace_back("measured", MeasuredWords(step.at("measured")));
+  add("throughput", "tokens_per_s", 0, " tokens/s");
+  add("per GPU", "model_tflops_per_s_per_gpu", 1, " TFLOP/s");
   if (step.contains("mfu")) facts.emplace_back("MFU", PercentText(step.at("mfu")));
   facts.emplace_back("idle share of the pipeline", PercentText(step.at("bubble_fraction")));
-  add("peak memory", "peak_memory_gib", " GiB");
+  add("peak memory", "peak_memory_gib", 2, " GiB");
   if (step.contains("fits")) facts.emplace_back("fits", step.at("fits").get<bool>() ? "yes" : "no");
   if (step.contains("plan")) facts.emplace_back("plan", PlanWords(step.at("plan")));
+  if (step.contains("cost")) AddRunFacts(step.at("cost"), facts);
   return FactTable(facts);
 }
 
@@ -86,6 +121,7 @@ std::string SearchBody(const Json& answer, std::span<const ShownStep> steps) {
   if (!plans.empty()) {
     Json best = plans[0].at("evaluation");
     best["plan"] = plans[0].at("plan");
+    best["cost"] = plans[0].at("cost");
     if (answer.contains("placement")) best["placement"] = answer.at("placement");
     html += "<h2>The first plan</h2>\n" + StepFacts(best) + PlanCharts(best) +
             PipelineOf(steps, 0) + MemoryChart(best);

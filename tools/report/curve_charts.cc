@@ -47,7 +47,8 @@ double SpentBy(const Json& answer, const std::string& name, const char* axis) {
 }
 
 std::string CurveChartOf(const Json& answer, const char* axis, const std::string& title,
-                         const std::string& label, const std::optional<CurveBound>& bound) {
+                         const std::string& label, const CurveScore& shown,
+                         const std::optional<CurveBound>& bound) {
   PointsChart chart{.title = title,
                     .note = "",
                     .x = {.label = label, .is_logarithmic = true},
@@ -62,19 +63,21 @@ std::string CurveChartOf(const Json& answer, const char* axis, const std::string
     double score = 0;
     for (const Json& point : points) {
       const std::string key = ScoreKey(point);
-      chart.y.label = ScoreLabel(key);
+      chart.y.label = shown.label.empty() ? ScoreLabel(key) : shown.label;
       if (!point.at(key).is_number()) continue;  // no plan that fits yet
-      score = point.at(key).get<double>();
+      score = shown.factor * point.at(key).get<double>();
       const auto spent = point.at(axis).get<double>();
       if (spent > 0) least = std::min(least, spent);
       most = std::max(most, spent);
-      chart.points.push_back({series, spent, score,
-                              fmt::format("{}: {:.6g} after {:.4g} {}", name, score, spent, axis)});
+      chart.points.push_back(
+          {series, spent, score,
+           fmt::format("{}: {:.6g} after {:.4g} {}\n{}", name, score, spent, axis, chart.y.label)});
     }
     const double end = SpentBy(answer, name, axis);
     most = std::max(most, end);
     if (chart.points.empty() || chart.points.back().series != series) continue;
-    chart.points.push_back({series, end, score, fmt::format("{}: {:.6g} in the end", name, score)});
+    chart.points.push_back(
+        {series, end, score, fmt::format("{}: {:.6g} in the end\n{}", name, score, chart.y.label)});
   }
   if (chart.points.empty() || !(most > 0)) return "";
   const double begin = std::max(std::min(least, most), most / std::pow(10.0, kMostDecades));
@@ -82,18 +85,20 @@ std::string CurveChartOf(const Json& answer, const char* axis, const std::string
   if (bound) {
     const int series = static_cast<int>(chart.series.size());
     chart.series.push_back({bound->name, SeriesStyle::kDashed, kGreyColour});
-    for (const double x : {begin, most}) chart.points.push_back({series, x, bound->score});
+    for (const double x : {begin, most})
+      chart.points.push_back({series, x, shown.factor * bound->score});
   }
   return ToHtml(chart);
 }
 
 }  // namespace
 
-std::string CurveCharts(const Json& answer, const std::optional<CurveBound>& bound) {
+std::string CurveCharts(const Json& answer, const CurveScore& shown,
+                        const std::optional<CurveBound>& bound) {
   if (!answer.contains("curves")) return "";
-  return CurveChartOf(answer, "evaluations", "Best so far, over evaluations", "evaluations",
+  return CurveChartOf(answer, "evaluations", "Best so far, over evaluations", "evaluations", shown,
                       bound) +
-         CurveChartOf(answer, "seconds", "Best so far, over time", "time (s)", bound);
+         CurveChartOf(answer, "seconds", "Best so far, over time", "time (s)", shown, bound);
 }
 
 }  // namespace stagecraft

@@ -19,6 +19,7 @@ namespace stagecraft {
 namespace {
 
 constexpr size_t kMostPoints = 2000;  // of a scatter chart
+constexpr double kMargin = 0.2;       // of its axes around the points, as a share
 
 std::string Row(const std::string& what, const Accuracy& a) {
   return HtmlRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
@@ -51,10 +52,10 @@ std::string ScatterOf(const AccuracyReport& evaluation,
   PointsChart chart{
       .title = "Predicted and measured times",
       .note = fmt::format("Predictions of the model {}; on the dashed line they equal the "
-                          "measurements.",
-                          Name(model)),
-      .x = {.label = "measured time (us)", .is_logarithmic = true},
-      .y = {.label = "predicted time (us)", .is_logarithmic = true},
+                          "measurements, on the dotted lines they are {:g} % larger and smaller.",
+                          Name(model), 100 * kErrorBand),
+      .x = {.label = "measured time (µs)", .is_logarithmic = true},
+      .y = {.label = "predicted time (µs)", .is_logarithmic = true},
       .series = {},
       .points = {},
       .is_narrow = true};
@@ -74,10 +75,16 @@ std::string ScatterOf(const AccuracyReport& evaluation,
     least = std::min({least, measured, predicted});
     most = std::max({most, measured, predicted});
     chart.points.push_back({gpus[sample.gpu], measured, predicted,
-                            fmt::format("{}\n{}: {:.4g} us, predicted {:.4g} us",
+                            fmt::format("{}\n{}: {:.4g} µs, predicted {:.4g} µs",
                                         Describe(sample.op), sample.gpu, measured, predicted)});
   }
-  if (most > 0 && std::isfinite(most)) AddDiagonal(chart, least, most);
+  if (most > 0 && std::isfinite(most)) {
+    least *= 1 - kMargin;
+    most *= 1 + kMargin;
+    chart.x.min = chart.y.min = least;
+    chart.x.max = chart.y.max = most;
+    AddDiagonal(chart, least, most);
+  }
   return ToHtml(chart);
 }
 

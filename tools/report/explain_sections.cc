@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tools/chart/chart_page.h"
@@ -66,13 +68,24 @@ std::string DeviceTimes(const Json& plan) {
   return chart.rows.empty() ? "" : ToHtml(chart);
 }
 
+// The colours of phases on the critical path, as of the passes of the pipeline; others have grey.
+int ColourOfPhase(const std::string& phase) {
+  constexpr std::pair<const char*, int> kPhases[] = {
+      {"forward", 0},     {"backward", 2},  {"backward input", 2}, {"backward weight", 9},
+      {"grad reduce", 3}, {"grad norm", 5}, {"optimizer", 4},      {"param gather", 6}};
+  for (const auto& [name, colour] : kPhases) {
+    if (phase == name) return colour;
+  }
+  return kGreyColour;
+}
+
 // The critical path: a row for each run of it, at its place in the step.
 std::string CriticalPath(const Json& plan) {
   const Json& runs = plan.at("critical_path");
   BarsChart chart{.title = "The critical path",
                   .note = "What the step waits for from its beginning to its end.",
                   .x = {.label = "time since the step began (ms)", .min = 0},
-                  .row_label = "",
+                  .row_label = "run",
                   .rows = {},
                   .series = {},
                   .bars = {},
@@ -85,7 +98,7 @@ std::string CriticalPath(const Json& plan) {
     const auto series = static_cast<int>(found - phases.begin());
     if (found == phases.end()) {
       phases.push_back(phase);
-      chart.series.push_back({phase});
+      chart.series.push_back({phase, SeriesStyle::kBar, ColourOfPhase(phase)});
     }
     const int row = static_cast<int>(chart.rows.size());
     chart.rows.push_back(fmt::format("{}", i + 1));
@@ -100,14 +113,22 @@ std::string CriticalPath(const Json& plan) {
   std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < chart.rows.size(); ++i) {
     const double from = runs[i].at("from_ms").get<double>(), to = runs[i].at("to_ms").get<double>();
-    rows.push_back({chart.rows[i], runs[i].at("what").get<std::string>(),
-                    fmt::format("{:.3f} ms", to - from)});
+    rows.push_back(
+        {chart.rows[i], runs[i].at("what").get<std::string>(), DecimalText(to - from, 3)});
   }
-  html += HtmlCards({"run", "what", "time"}, rows);
+  html += HtmlCards({"run", "what", "time (ms)"}, rows, CardCells::kNumbersFromThird);
   if (runs.size() > kMostRuns) {
     html += fmt::format("<p>… and {} runs more</p>\n", runs.size() - kMostRuns);
   }
   return html;
+}
+
+// The colour that waits with this cause have among the times of devices.
+int ColourOfCause(const std::string& cause) {
+  for (const DeviceTime& time : kDeviceTimes) {
+    if (std::string_view(time.name) == "waits: " + cause) return time.colour;
+  }
+  return kGreyColour;
 }
 
 std::string Waits(const Json& plan) {
@@ -118,21 +139,27 @@ std::string Waits(const Json& plan) {
                   .x = {.label = "time (ms)", .min = 0},
                   .row_label = "",
                   .rows = {},
-                  .series = {{"waiting", SeriesStyle::kBar, 1}},
+                  .series = {},
                   .bars = {}};
+  std::vector<std::string> causes;
   for (size_t i = 0; i < std::min(waits.size(), kMostWaits); ++i) {
     const Json& wait = waits[i];
     const std::string stage = "stage " + NumberText(wait.at("stage"));
     const Json& phase = wait.at("for_phase");
     const Json& other = wait.at("for_stage");
     const double time = wait.at("time_ms").get<double>();
-    std::string tip =
-        fmt::format("{} waits {:.3f} ms: {}", stage, time, wait.at("cause").get<std::string>());
+    const auto cause = wait.at("cause").get<std::string>();
+    const auto found = std::find(causes.begin(), causes.end(), cause);
+    const auto series = static_cast<int>(found - causes.begin());
+    if (found == causes.end()) {
+      causes.push_back(cause);
+      chart.series.push_back({cause, SeriesStyle::kBar, ColourOfCause(cause)});
+    }
+    std::string tip = fmt::format("{} waits {:.3f} ms: {}", stage, time, cause);
     if (phase.is_string()) tip += ", for " + phase.get<std::string>();
     if (!other.is_null()) tip += " of stage " + NumberText(other);
     chart.rows.push_back(stage);
-    chart.bars.push_back(
-        {static_cast<int>(i), 0, 0, time, wait.at("cause").get<std::string>(), tip});
+    chart.bars.push_back({static_cast<int>(i), series, 0, time, cause, tip});
   }
   return ToHtml(chart);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/chart/chart_page.h"
+#include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
 #include "tools/report/answer_charts.h"
 #include "tools/report/curve_charts.h"
@@ -42,29 +43,49 @@ std::string Head(const Json& answer) {
   return FactTable(facts);
 }
 
-std::string CostText(const Json& plan) {
-  const Json& cost = plan.at("cost");
-  return NumberText(cost.at("gpu_hours_per_billion_tokens"));
-}
-
 std::string PlanTable(const Json& plans) {
-  std::string html = "<div class=\"wide\">\n<table class=\"words\">\n";
-  html += HtmlRow({"plan", "choices", "GPUs", "step (ms)", "tokens/s", "MFU", "memory (GiB)",
-                   "GPU-hours per 10⁹ tokens"},
-                  "th");
+  std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < std::min(plans.size(), kMostListed); ++i) {
     const Json& step = plans[i].at("evaluation");
-    html += HtmlRow(
-        {fmt::format("{}", i + 1), PlanWords(plans[i].at("plan")), NumberText(step.at("gpus")),
-         NumberText(step.at("step_time_ms")), NumberText(step.at("tokens_per_s")),
-         PercentText(step.at("mfu")), NumberText(step.at("peak_memory_gib")), CostText(plans[i])},
-        "td");
+    rows.push_back({fmt::format("{}", i + 1), PlanWords(plans[i].at("plan")),
+                    NumberText(step.at("gpus")), DecimalText(step.at("step_time_ms"), 1),
+                    DecimalText(step.at("tokens_per_s"), 0), PercentText(step.at("mfu")),
+                    DecimalText(step.at("peak_memory_gib"), 2),
+                    DecimalText(plans[i].at("cost").at("gpu_hours_per_billion_tokens"), 2)});
   }
-  html += "</table>\n</div>\n";
+  std::string html = HtmlCards({"plan", "choices", "GPUs", "step (ms)", "tokens/s", "MFU",
+                                "memory (GiB)", "GPU-hours per 10⁹ tokens"},
+                               rows, CardCells::kNumbersFromThird);
   if (plans.size() > kMostListed) {
     html += fmt::format("<p>… and {} more</p>\n", plans.size() - kMostListed);
   }
   return html;
+}
+
+// What the search says of plans that its prediction cannot tell apart.
+std::string TieWords(const Json& answer) {
+  if (!answer.contains("tie") || answer.at("tie").at("plans").size() < 2) return "";
+  const Json& tie = answer.at("tie");
+  if (tie.at("tied") == 1) {
+    const Json& second = tie.at("plans").at(1);
+    return fmt::format(
+        "<p>No tie: the next plan is {:.2f} % worse, and the difference is uncertain by {:.2f} % "
+        "(80 % interval).</p>\n",
+        100 * second.at("loss").get<double>(), 100 * second.at("uncertainty").get<double>());
+  }
+  std::string words = fmt::format(
+      "A tie: {} of these plans differ by less than their difference is uncertain (80 % interval).",
+      NumberText(tie.at("tied")));
+  if (tie.at("preferred_rank") != 1) {
+    words += fmt::format(" Prefer plan {}:", NumberText(tie.at("preferred_rank")));
+    const char* before = " ";
+    for (const Json& reason : tie.at("reasons")) {
+      words += before + reason.get<std::string>();
+      before = "; ";
+    }
+    words += ".";
+  }
+  return "<p>" + EscapeXml(words) + "</p>\n";
 }
 
 std::string Tip(const Json& plans, size_t i, const Quantity& x, const Quantity& y) {
@@ -180,15 +201,15 @@ std::string Sensitivity(const Json& answer) {
 // The algorithms that were compared.
 std::string AlgorithmTable(const Json& answer) {
   if (!answer.contains("algorithms")) return "";
-  std::string html = "<div class=\"wide\">\n<table>\n";
-  html += HtmlRow({"algorithm", "gap to the best (%)", "evaluations", "time (s)", "remark"}, "th");
+  std::vector<std::vector<std::string>> rows;
   for (const Json& one : answer.at("algorithms")) {
-    html += HtmlRow({one.at("algorithm").get<std::string>(), NumberText(one.at("gap_percent")),
-                     NumberText(one.at("evaluations")), NumberText(one.at("seconds")),
-                     one.contains("remark") ? one.at("remark").get<std::string>() : ""},
-                    "td");
+    rows.push_back({one.at("algorithm").get<std::string>(),
+                    one.contains("remark") ? one.at("remark").get<std::string>() : "",
+                    DecimalText(one.at("gap_percent"), 2), NumberText(one.at("evaluations")),
+                    DecimalText(one.at("seconds"), 3)});
   }
-  return html + "</table>\n</div>\n";
+  return HtmlCards({"algorithm", "remark", "gap to the best (%)", "evaluations", "time (s)"}, rows,
+                   CardCells::kNumbersFromThird);
 }
 
 }  // namespace
@@ -201,12 +222,14 @@ std::string SearchSections(const Json& answer) {
   const Json& plans = PlansOf(answer);
   std::string html = Head(answer);
   if (plans.empty()) return html + "<p>No plan fits.</p>\n";
-  html += "<h2>Plans</h2>\n" + PlanTable(plans);
+  html += "<h2>Plans</h2>\n" + PlanTable(plans) + TieWords(answer);
   const Quantity time = OfSteps(plans, "step time (ms)", "step_time_ms");
   const Quantity memory = OfSteps(plans, "peak memory (GiB)", "peak_memory_gib");
   html += FrontChart(plans, "Step time and memory", time, memory);
   html += FrontChart(plans, "Step time and cost", time, Costs(plans));
-  html += PartsChart(plans) + "<h2>Search</h2>\n" + AlgorithmTable(answer) + CurveCharts(answer);
+  html += PartsChart(plans);
+  const std::string course = AlgorithmTable(answer) + CurveCharts(answer);
+  if (!course.empty()) html += "<h2>Search</h2>\n" + course;
   return html + Sensitivity(answer);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "tools/chart/chart_page.h"
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
+#include "tools/report/commas.h"
 
 namespace stagecraft {
 namespace {
@@ -18,6 +20,13 @@ constexpr size_t kMostValues = 60;   // of a flag, that are drawn
 constexpr size_t kMostListed = 100;  // points of the table
 
 using Points = std::vector<const SweepPoint*>;
+
+// A number in four digits, or without decimals if that is more.
+std::string Short(double value) {
+  constexpr double kLeastWhole = 1000;
+  if (std::abs(value) < kLeastWhole) return fmt::format("{:.4g}", value);
+  return WithCommas(fmt::format("{:.0f}", value));
+}
 
 std::string Words(const SweepPoint& point) {
   std::string words;
@@ -67,8 +76,8 @@ std::string FrontChart(const Points& points, const std::string& title, const Pri
     if (!is_best && i % every != 0) continue;
     chart.points.push_back(
         {is_best ? 0 : 1, value(order[i]), *point.tokens_per_s,
-         fmt::format("{}\n{:.4g} tokens/s, {:.4g} ms per step\n{:g} GPUs, {:.4g} GiB", Words(point),
-                     *point.tokens_per_s, *point.step_time_ms, *point.gpus,
+         fmt::format("{}\n{} tokens/s, {} ms per step\n{:g} GPUs, {:.4g} GiB", Words(point),
+                     Short(*point.tokens_per_s), Short(*point.step_time_ms), *point.gpus,
                      *point.peak_memory_gib)});
   }
   if (every > 1) chart.note += fmt::format(" Of the others one in {} is drawn.", every);
@@ -100,7 +109,7 @@ std::string FlagChart(const Points& points, const std::string& flag) {
     chart.rows.push_back(values[i]);
     chart.bars.push_back(
         {static_cast<int>(i), 0, 0, per_gpu(point), "",
-         fmt::format("{:.4g} tokens/s per GPU\n{}", per_gpu(point), Words(point))});
+         fmt::format("{} tokens/s per GPU\n{}", Short(per_gpu(point)), Words(point))});
   }
   if (values.size() > kMostValues) {
     chart.note += fmt::format(" The first {} of {} values.", kMostValues, values.size());
@@ -108,29 +117,78 @@ std::string FlagChart(const Points& points, const std::string& flag) {
   return ToHtml(chart);
 }
 
+// The flags that have the same value at all points, and those that vary.
+struct FlagSplit {
+  std::map<std::string, std::string> common;
+  std::vector<std::string> varied;  // in alphabetical order
+};
+
+FlagSplit SplitFlags(const Points& points) {
+  std::map<std::string, std::set<std::string>> values;
+  std::map<std::string, size_t> counts;
+  for (const SweepPoint* point : points) {
+    for (const auto& [flag, value] : point->flags) {
+      values[flag].insert(value);
+      ++counts[flag];
+    }
+  }
+  FlagSplit split;
+  for (const auto& [flag, seen] : values) {
+    if (seen.size() == 1 && counts[flag] == points.size()) {
+      split.common.emplace(flag, *seen.begin());
+    } else {
+      split.varied.push_back(flag);
+    }
+  }
+  return split;
+}
+
+// The values of flags that vary, as "tp 2, pp 4".
+std::string VariedWords(const SweepPoint& point, const std::vector<std::string>& varied) {
+  std::string words;
+  for (const std::string& flag : varied) {
+    const auto found = point.flags.find(flag);
+    if (found == point.flags.end()) continue;
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", flag, found->second);
+  }
+  return words;
+}
+
 std::string BestTable(Points points) {
   std::stable_sort(points.begin(), points.end(), [](const SweepPoint* a, const SweepPoint* b) {
     return *a->tokens_per_s > *b->tokens_per_s;
   });
-  std::string html = "<div class=\"wide\">\n<table class=\"words\">\n" +
-                     HtmlRow({"", "flags", "GPUs", "step (ms)", "tokens/s", "memory (GiB)"}, "th");
+  const FlagSplit split = SplitFlags(points);
+  std::string html;
+  if (!split.common.empty()) {
+    SweepPoint common;
+    common.flags = split.common;
+    html += "<p>All have " + EscapeXml(Words(common)) + ".</p>\n";
+  }
+  std::vector<std::vector<std::string>> rows;
   for (size_t i = 0; i < std::min(points.size(), kMostListed); ++i) {
     const SweepPoint& point = *points[i];
-    html += HtmlRow(
-        {fmt::format("{}", i + 1), Words(point), fmt::format("{:g}", *point.gpus),
-         fmt::format("{:.5g}", *point.step_time_ms), fmt::format("{:.0f}", *point.tokens_per_s),
-         fmt::format("{:.4g}", *point.peak_memory_gib)},
-        "td");
+    rows.push_back({fmt::format("{}", i + 1), VariedWords(point, split.varied),
+                    fmt::format("{:g}", *point.gpus),
+                    WithCommas(fmt::format("{:.1f}", *point.step_time_ms)),
+                    WithCommas(fmt::format("{:.0f}", *point.tokens_per_s)),
+                    fmt::format("{:.2f}", *point.peak_memory_gib)});
   }
-  return html + "</table>\n</div>\n";
+  html += HtmlCards({"place", "flags", "GPUs", "step (ms)", "tokens/s", "memory (GiB)"}, rows,
+                    CardCells::kNumbersFromThird);
+  if (points.size() > kMostListed) {
+    html += fmt::format("<p>… and {} more</p>\n", points.size() - kMostListed);
+  }
+  return html;
 }
 
+// Points that fit come first, then the other outcomes by name.
 std::string OutcomeTable(const std::vector<SweepPoint>& points) {
-  std::map<std::string, size_t> counts;
-  for (const SweepPoint& point : points) ++counts[point.outcome];
+  std::map<std::pair<bool, std::string>, size_t> counts;
+  for (const SweepPoint& point : points) ++counts[{point.outcome != "fits", point.outcome}];
   std::string html = "<table>\n" + HtmlRow({"outcome", "points"}, "th");
   for (const auto& [outcome, count] : counts) {
-    html += HtmlRow({outcome, fmt::format("{}", count)}, "td");
+    html += HtmlRow({outcome.second, WithCommas(fmt::format("{}", count))}, "td");
   }
   return html + "</table>\n";
 }
@@ -138,19 +196,17 @@ std::string OutcomeTable(const std::vector<SweepPoint>& points) {
 }  // namespace
 
 std::string SweepPage(const std::vector<SweepPoint>& points, const std::string& origin) {
-  std::string html = "<h1>A sweep of " + fmt::format("{}", points.size()) + " points</h1>\n<p>" +
-                     EscapeXml(origin) + "</p>\n" + OutcomeTable(points);
+  std::string html = fmt::format("<h1>A sweep of {} points</h1>\n<p>{}</p>\n",
+                                 WithCommas(fmt::format("{}", points.size())), EscapeXml(origin)) +
+                     OutcomeTable(points);
   const Points fitting = Fitting(points);
   if (fitting.empty()) return HtmlPage("stagecraft sweep", html + "<p>No point fits.</p>\n");
   html += FrontChart(fitting, "Throughput and GPUs", {"GPUs", &SweepPoint::gpus});
   html += FrontChart(fitting, "Throughput and memory",
                      {"peak memory (GiB)", &SweepPoint::peak_memory_gib});
-  html += "<h2>Flags</h2>\n";
-  std::set<std::string> flags;
-  for (const SweepPoint* point : fitting) {
-    for (const auto& [flag, value] : point->flags) flags.insert(flag);
-  }
-  for (const std::string& flag : flags) html += FlagChart(fitting, flag);
+  std::string charts;
+  for (const std::string& flag : SplitFlags(fitting).varied) charts += FlagChart(fitting, flag);
+  if (!charts.empty()) html += "<h2>Flags</h2>\n" + charts;
   html += "<h2>The fastest points</h2>\n" + BestTable(fitting);
   return HtmlPage("stagecraft sweep", html, Charts());
 }

@@ -46,6 +46,19 @@ TEST(SweepPageTest, AFlagOfSeveralValuesHasAChartWithTheBestOfEach) {
   EXPECT_EQ(charts[2]["items"][1][3], 300.0 / 16);
 }
 
+TEST(SweepPageTest, TheTableHasTheFlagsThatVaryAndNumbersInGroups) {
+  std::vector<SweepPoint> points = Four();
+  points[1].tokens_per_s = 12345.6;
+  points[1].step_time_ms = 2345.67;
+  const std::string page = SweepPage(points, "");
+  EXPECT_NE(page.find("<p>All have --model gpt2.</p>"), std::string::npos);
+  EXPECT_NE(page.find("<td data-name=\"place\">1</td><td data-name=\"flags\">tp 2</td>"
+                      "<td data-name=\"GPUs\">8</td><td data-name=\"step (ms)\">2,345.7</td>"
+                      "<td data-name=\"tokens/s\">12,346</td>"
+                      "<td data-name=\"memory (GiB)\">40.00</td>"),
+            std::string::npos);
+}
+
 TEST(SweepPageTest, PointsThatDoNotFitAreCountedAlone) {
   std::vector<SweepPoint> points = Four();
   points.push_back({{{"tp", "<4>"}}, "does not fit", {}, {}, {}, {}});

@@ -9,6 +9,7 @@
 #include "costmodel/proto_file.h"
 #include "sim/job/history_output.h"
 #include "tools/trace/trace_file.h"
+#include "tools/train/runs_page.h"
 #include "tools/train/shown_run.h"
 #include "tools/train/train_page.h"
 #include "tools/train/train_trace.h"
@@ -22,7 +23,8 @@ void TrainOutputs::Register(Flags& flags) {
             {"<file>",
              "Write the phases of the run, its step time, idle share and devices at work as a "
              "trace, .pftrace for Perfetto or .json for Chrome."});
-  group.Add("--report", report_, {"<file.html>", "Write a page with charts of the run."});
+  group.Add("--report", report_,
+            {"<file.html>", "Write a page with charts of the run, or of how --runs spread."});
   flags.AddReporting(json_, quiet_);
 }
 
@@ -35,8 +37,7 @@ void TrainOutputs::Check(int runs) const {
     throw InputError(fmt::format("--report: got \"{}\", want a .html file", report_));
   }
   if (runs == 1) return;
-  for (const auto& [file, flag] :
-       {std::pair(history_, "--history"), {trace_, "--trace"}, {report_, "--report"}}) {
+  for (const auto& [file, flag] : {std::pair(history_, "--history"), {trace_, "--trace"}}) {
     if (file.empty()) continue;
     throw InputError(fmt::format("{}: got it with several --runs, want one history", flag));
   }
@@ -55,8 +56,11 @@ void TrainOutputs::Write(const PlannedJob& job, const TrainRequest& request,
   });
   write(trace_,
         [&](const std::string& file) { WriteTraceFile(file, TrainTrace(job, request, answer)); });
+  // Without either, a run of several stopped, which the exit code says.
+  if (!answer.summary && !answer.history) return;
   write(report_, [&](const std::string& file) {
-    WriteFileAtomically(file, TrainPage(ShownRunOf(job, request, answer)));
+    WriteFileAtomically(file, answer.summary ? RunsPage(job, request, answer)
+                                             : TrainPage(ShownRunOf(job, request, answer)));
   });
 }
 

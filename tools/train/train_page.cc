@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -14,6 +13,8 @@
 #include "tools/chart/escape.h"
 #include "tools/chart/html_page.h"
 #include "tools/chart/time_chart.h"
+#include "tools/report/commas.h"
+#include "tools/train/run_time_unit.h"
 #include "tools/train/train_marks.h"
 
 namespace stagecraft {
@@ -31,27 +32,6 @@ constexpr const char* kStyle = R"(
 }
 @media (max-width: 40rem) { .lost :is(th, td) { padding: 0.15rem 0.25rem; font-size: 12px; } }
 )";
-
-struct TimeUnit {
-  const char* name;
-  const char* symbol;
-  double seconds;
-};
-// Returns the unit in which times of up to `most` are easy to read.
-TimeUnit UnitFor(Duration most) {
-  constexpr TimeUnit kUnits[] = {
-      {"days", "d", 86400}, {"hours", "h", 3600}, {"minutes", "min", 60}};
-  constexpr double kLeast[] = {10, 2, 2};
-  for (size_t i = 0; i < std::size(kUnits); ++i) {
-    if (most.seconds() >= kLeast[i] * kUnits[i].seconds) return kUnits[i];
-  }
-  return {"seconds", "s", 1};
-}
-
-// What the page calls a cause of lost time.
-const char* CauseOf(PhaseKind kind) {
-  return kind == PhaseKind::kComputing ? "slower steps" : Name(kind);
-}
 
 constexpr int kColours[kRunMarkKinds] = {3, 2, 1, 4, 6, 5, 7};  // of the page, by mark
 constexpr int kLostColour = 3;
@@ -119,8 +99,9 @@ std::string Page::Head() const {
   html += fmt::format(
       "<p>{} of {} steps in {:.3f} {}; {:.2f} % of the time is useful; failures: {}, "
       "checkpoints: {}, steps computed again: {}.</p>\n",
-      totals_.steps, run_.steps, In(totals_.time), unit_.name, 100 * totals_.Goodput(),
-      totals_.failures, totals_.checkpoints, totals_.steps_redone);
+      WithCommas(std::to_string(totals_.steps)), WithCommas(std::to_string(run_.steps)),
+      In(totals_.time), unit_.name, 100 * totals_.Goodput(), totals_.failures, totals_.checkpoints,
+      totals_.steps_redone);
   if (!history_.stopped.empty()) html += "<p>" + EscapeXml(history_.stopped) + "</p>\n";
   if (marks_.checkpoints_not_marked > 0) {
     html += fmt::format("<p>The {} checkpoints are too many to be marked.</p>\n",
@@ -233,7 +214,7 @@ std::string Page::Lost() const {
   const auto row = [&](const std::string& name, Duration time) {
     table += HtmlRow({name, fmt::format("{:.3f}", In(time)),
                       fmt::format("{:.2f} %", 100 * time.seconds() / seconds),
-                      fmt::format("{:.1f}", totals_.GpuHours(time))},
+                      WithCommas(fmt::format("{:.1f}", totals_.GpuHours(time)))},
                      "td");
   };
   row("useful steps", totals_.useful);
@@ -290,8 +271,9 @@ std::string Page::States() const {
     for (const int count : state.layers) {
       layers += (layers.empty() ? "" : ", ") + std::to_string(count);
     }
-    rows.push_back({std::to_string(state.step), state.change.empty() ? "as given" : state.change,
-                    layers, fmt::format("{:.3f} ms", state.step_time.ms()),
+    rows.push_back({WithCommas(std::to_string(state.step)),
+                    state.change.empty() ? "as given" : state.change, layers,
+                    WithCommas(fmt::format("{:.3f}", state.step_time.ms())) + " ms",
                     fmt::format("{:.1f} %", 100 * state.idle_share), state.decision});
   }
   return "<h2>The network and its plans</h2>\n<div class=\"states\">\n" +

@@ -187,22 +187,23 @@ class Section {
         ++index;
       }
     }
-    std::string html = "<div class=\"wide\">\n<table class=\"list\">\n";
-    html += HtmlRow(
-        {"row", "error", "predicted", "measured", "GPUs", "GPU type", "metric", "source"}, "th");
+    const std::vector<std::string> names = {"row",  "error",    "predicted", "measured",
+                                            "GPUs", "GPU type", "metric",    "source"};
+    std::string html = "<div class=\"wide\">\n<table class=\"cards list\">\n<tbody>\n";
+    html += HtmlRow(names, "th");
     for (size_t place = 0; place < order_.size(); ++place) {
       const ValidatedRow& row = *rows_[order_[place]];
-      const std::string cells = HtmlRow(
+      const std::string cells = HtmlCardRow(
+          names,
           {row.measured.id, ErrorText(row), ValueText(row, *row.prediction.value, quantity_),
            ValueText(row, row.measured.value, quantity_), fmt::format("{}", GpusOf(row.measured)),
-           row.measured.gpu_id, row.measured.metric_kind, row.measured.source},
-          "td");
+           row.measured.gpu_id, row.measured.metric_kind, row.measured.source});
       const std::string tag = fmt::format(
           "<tr class=\"row\" data-groups=\"{}\" data-ratio=\"{}\"{}", members[order_[place]],
           RatioOf(row), place < kListedRows ? "" : " hidden=\"\"");
       html += tag + cells.substr(std::string_view("<tr").size());
     }
-    return html + "</table>\n</div>\n";
+    return html + "</tbody>\n</table>\n</div>\n";
   }
 
   // What a reader must know to judge the errors.

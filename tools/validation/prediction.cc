@@ -11,6 +11,7 @@
 #include "sim/step/evaluation.h"
 #include "sim/step/evaluation_errors.h"
 #include "sim/step/plan_pass_orders.h"
+#include "tools/validation/main_part.h"
 #include "tools/validation/op_prediction.h"
 #include "tools/validation/row_memory.h"
 #include "tools/validation/row_plan.h"
@@ -91,7 +92,22 @@ double MemoryOf(const StageMemory& memory, const CompletedRow& completed) {
   return static_cast<double>(counted.count());
 }
 
-double PredictMemory(CompletedRow& completed, const CostModel& model) {
+// Returns the stage whose memory the row states: that of its rank, or the fullest one.
+const StageMemory& StatedStage(const std::vector<StageMemory>& stages,
+                               const CompletedRow& completed) {
+  const std::string& rank = completed.row.rank;
+  const auto fuller = [&](const StageMemory& a, const StageMemory& b) {
+    return MemoryOf(a, completed) < MemoryOf(b, completed);
+  };
+  const bool is_first = rank == "first-last" && completed.facts.first_stage.value_or(false);
+  if (rank == "first" || is_first) return stages.front();
+  if (rank == "last") return stages.back();
+  if (rank == "first-last") return std::max(stages.front(), stages.back(), fuller);
+  if (rank != "max") throw InputError("the rank whose memory was measured is not stated");
+  return *std::max_element(stages.begin(), stages.end(), fuller);
+}
+
+void PredictMemory(CompletedRow& completed, const CostModel& model, Prediction& prediction) {
   const RowPlan job = BuildRowPlan(completed);
   const MeasuredRow& row = completed.row;
   if (row.metric_kind == "peak_memory_reserved") {
@@ -103,18 +119,9 @@ double PredictMemory(CompletedRow& completed, const CostModel& model) {
   const Plan plan = WithPassOrders(job.plan, job.network.workload, job.cluster, model, framework);
   const std::vector<StageMemory> stages =
       EstimateMemory(plan, job.network.workload, job.cluster, framework);
-  const double unit = completed.memory_unit;
-  const double first = MemoryOf(stages.front(), completed) / unit;
-  const double last = MemoryOf(stages.back(), completed) / unit;
-  const bool is_first = row.rank == "first-last" && completed.facts.first_stage.value_or(false);
-  if (row.rank == "first" || is_first) return first;
-  if (row.rank == "last") return last;
-  if (row.rank == "first-last") return std::max(first, last);
-  if (row.rank != "max") throw InputError("the rank whose memory was measured is not stated");
-  double most = 0;
-  for (const StageMemory& memory : stages)
-    most = std::max(most, MemoryOf(memory, completed) / unit);
-  return most;
+  const StageMemory& stage = StatedStage(stages, completed);
+  prediction.value = MemoryOf(stage, completed) / completed.memory_unit;
+  prediction.main_part = MainPart(stage);
 }
 
 bool IsMemory(const MeasuredRow& row) {
@@ -137,6 +144,7 @@ void PredictStep(CompletedRow& completed, const CostModel& model, Prediction& pr
       FindEvaluationErrors(step.evaluation, step.plan, job.network.workload, job.cluster);
   if (!errors.empty()) throw UnsoundStep(errors[0]);
   prediction.step = FeaturesOf(job, row, *metric);
+  prediction.main_part = MainPart(step.evaluation);
   prediction.value = metric->FromSeconds(step.evaluation.step_time.seconds());
   prediction.spread = step.evaluation.profile.spread;
 }
@@ -157,7 +165,7 @@ void PredictPlanned(const MeasuredRow& row, const RowFacts& facts, const Predict
     if (is_layer) {
       SetPart(PredictLayerTime(completed, model), prediction);
     } else if (IsMemory(row)) {
-      prediction.value = PredictMemory(completed, model);
+      PredictMemory(completed, model, prediction);
     } else {
       PredictStep(completed, model, prediction);
     }

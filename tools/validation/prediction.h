@@ -44,6 +44,9 @@ struct Prediction {
   // result (sim/step/evaluation_errors.h), which is an error of the program, not of the row.
   bool is_unsound = false;
   std::vector<std::string> defaults_used;
+  // The mechanism to which most of the value is due (main_part.h); empty if it is not that of a
+  // step or of a memory.
+  std::string main_part;
   std::optional<StepFeatures> step;  // if the metric follows from the step time
 };
 

@@ -32,7 +32,8 @@ GroupKey ScaleOf(int64_t gpus) {
 }
 
 // Tables keep the place that they have in `tables`, to which new ones are added.
-GroupKey KeyOf(const MeasuredRow& row, Grouping by, std::vector<std::string>& tables) {
+GroupKey KeyOf(const ValidatedRow& validated, Grouping by, std::vector<std::string>& tables) {
+  const MeasuredRow& row = validated.measured;
   switch (by) {
     case Grouping::kClass: {
       const WorkClass work = WorkOf(row);
@@ -50,6 +51,8 @@ GroupKey KeyOf(const MeasuredRow& row, Grouping by, std::vector<std::string>& ta
       return ScaleOf(GpusOf(row));
     case Grouping::kStack:
       return {0, Or(row.dtype, "precision not stated") + ", " + Or(row.stack, "stack not stated")};
+    case Grouping::kMechanism:
+      return {0, Or(validated.prediction.main_part, "parts of steps")};
     case Grouping::kMetric:
       return {0, row.metric_kind};
   }
@@ -59,8 +62,9 @@ GroupKey KeyOf(const MeasuredRow& row, Grouping by, std::vector<std::string>& ta
 }  // namespace
 
 const char* Name(Grouping by) {
-  constexpr const char* kNames[] = {"class of work",       "table", "GPU type", "number of GPUs",
-                                    "precision and stack", "metric"};
+  constexpr const char* kNames[] = {
+      "class of work",       "table",     "GPU type", "number of GPUs",
+      "precision and stack", "mechanism", "metric"};
   return kNames[static_cast<int>(by)];
 }
 
@@ -68,7 +72,7 @@ std::vector<RowGroup> GroupRows(std::span<const ValidatedRow* const> rows, Group
   std::map<GroupKey, std::vector<int>> parts;
   std::vector<std::string> tables;
   for (size_t row = 0; row < rows.size(); ++row) {
-    parts[KeyOf(rows[row]->measured, by, tables)].push_back(static_cast<int>(row));
+    parts[KeyOf(*rows[row], by, tables)].push_back(static_cast<int>(row));
   }
   std::vector<RowGroup> groups;
   for (auto& [key, part] : parts) {

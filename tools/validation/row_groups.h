@@ -13,10 +13,12 @@ namespace stagecraft {
 
 // The property by which rows are divided into groups. It is the class of work (class_errors.h), the
 // table that they are from, the GPU type, the number of GPUs, the precision together with the
-// training stack, or the metric.
-enum class Grouping { kClass, kTable, kGpu, kScale, kStack, kMetric };
+// training stack, the mechanism to which most of the prediction is due (main_part.h), or the
+// metric.
+enum class Grouping { kClass, kTable, kGpu, kScale, kStack, kMechanism, kMetric };
 inline constexpr Grouping kGroupings[] = {Grouping::kClass, Grouping::kTable, Grouping::kGpu,
-                                          Grouping::kScale, Grouping::kStack, Grouping::kMetric};
+                                          Grouping::kScale, Grouping::kStack, Grouping::kMechanism,
+                                          Grouping::kMetric};
 // Returns "class of work", "table", "GPU type" and so on.
 const char* Name(Grouping by);
 

@@ -49,6 +49,15 @@ TEST(RowGroupsTest, ScalesAreInOrderOfTheirNumbersOfGpus) {
   EXPECT_EQ(GroupRows(PointersTo(rows), Grouping::kScale)[3].rows, (std::vector<int>{1, 2}));
 }
 
+TEST(RowGroupsTest, MechanismsAreThoseOfThePredictions) {
+  std::vector<ValidatedRow> rows;
+  for (const char* part : {"bubble", "", "activations", "bubble"}) {
+    rows.push_back(TimeRow("a", 1, 1));
+    rows.back().prediction.main_part = part;
+  }
+  EXPECT_EQ(NamesOf(rows, Grouping::kMechanism), "activations|bubble|parts of steps|");
+}
+
 TEST(RowGroupsTest, GpusFollowFromTheDegreesIfTheyAreNotStated) {
   MeasuredRow row;
   EXPECT_EQ(GpusOf(row), 1);

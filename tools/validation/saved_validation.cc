@@ -42,6 +42,7 @@ Prediction PredictionFrom(const Json& row) {
   prediction.inferred.resize(row.at("inferred").size());
   if (row.at("predicted").is_null()) return prediction;
   prediction.value = row.at("predicted").get<double>();
+  prediction.main_part = Text(row, "main_part");
   if (const Json& interval = row.at("interval80"); !interval.is_null()) {
     prediction.spread = std::log(interval.at(1).get<double>() / *prediction.value) / kSigmas80;
   }

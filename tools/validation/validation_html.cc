@@ -14,6 +14,7 @@
 #include "tools/chart/html_page.h"
 #include "tools/chart/row_filter.h"
 #include "tools/validation/error_section.h"
+#include "tools/validation/main_part.h"
 
 namespace stagecraft {
 namespace {
@@ -74,9 +75,11 @@ std::string ValidationToHtml(const Validation& validation, const std::string& or
       "of the measured value; rates count as the time that is their inverse. MAPE: mean absolute "
       "error; bias: mean error; level: the MAPE that is left if all predictions are multiplied by "
       "the factor that makes their median right; in 80 %: how often the 80 % prediction interval "
-      "holds. Bars show the MAPE, up to {:g} %. On the dashed line of a chart predictions equal "
+      "holds. A mechanism is what takes most of the predicted step besides the computation of "
+      "layers, if that is at least {:g} % of it, or most of the predicted memory. Bars show the "
+      "MAPE, up to {:g} %. On the dashed line of a chart predictions equal "
       "measurements, on the dotted lines they are {:g} % larger and smaller.</p>\n</details>\n",
-      kListedRows, kWidestBar, 100 * kErrorBand);
+      kListedRows, 100 * kLeastMainPart, kWidestBar, 100 * kErrorBand);
   for (const Quantity quantity : {Quantity::kTime, Quantity::kMemory}) {
     html += ErrorSection(CountedRows(validation, quantity), quantity);
   }

@@ -109,15 +109,19 @@ TEST(ValidationHtmlTest, GroupsHaveTheErrorsOfTheirRows) {
 TEST(ValidationHtmlTest, TheLargestErrorIsTheFirstOfTheList) {
   const std::string page = ValidationToHtml(Small(), "");
   const size_t list = page.find("<h3>Rows with the largest errors</h3>");
-  const size_t first = page.find("<td>b-1</td>", list), second = page.find("<td>a-1</td>", list);
+  const size_t first = page.find(">b-1</td>", list), second = page.find(">a-1</td>", list);
   EXPECT_LT(first, second);
-  EXPECT_LT(second, page.find("<td>a-2</td>", list));
+  EXPECT_LT(second, page.find(">a-2</td>", list));
   // Entries are numbered in the order of the tables: class, tables a and b, two GPU types ...
   ExpectHas(page,
-            "<tr class=\"row\" data-groups=\"0 2 4 5 7 9\" data-ratio=\"0.5\"><td>b-1</td>"
-            "<td>-50.0 %</td><td>2 s</td><td>4 s</td><td>1</td><td>h100-sxm5-80gb</td>"
-            "<td>tokens_per_s</td><td>paper</td></tr>");
-  ExpectHas(page, "<tr class=\"row\" data-groups=\"0 1 3 6 7 8\" data-ratio=\"1.2\"><td>a-1</td>");
+            "<tr class=\"row\" data-groups=\"0 2 4 5 7 8 10\" data-ratio=\"0.5\">"
+            "<td data-name=\"row\">b-1</td><td data-name=\"error\">-50.0 %</td>"
+            "<td data-name=\"predicted\">2 s</td><td data-name=\"measured\">4 s</td>"
+            "<td data-name=\"GPUs\">1</td><td data-name=\"GPU type\">h100-sxm5-80gb</td>"
+            "<td data-name=\"metric\">tokens_per_s</td><td data-name=\"source\">paper</td></tr>");
+  ExpectHas(page,
+            "<tr class=\"row\" data-groups=\"0 1 3 6 7 8 9\" data-ratio=\"1.2\">"
+            "<td data-name=\"row\">a-1</td>");
 }
 
 TEST(ValidationHtmlTest, MemoryIsASectionOfItsOwn) {
@@ -137,7 +141,7 @@ TEST(ValidationHtmlTest, OnlyTheFirstRowsOfALongListAreShown) {
   for (int i = 0; i < 30; ++i) validation.rows.push_back(Row("r", "a", 1 + 0.01 * i, 1));
   const std::string page = ValidationToHtml(validation, "");
   EXPECT_EQ(CountOf(page, "<tr class=\"row\""), 30);
-  EXPECT_EQ(CountOf(page, " hidden=\"\"><td>r</td>"), 10);
+  EXPECT_EQ(CountOf(page, " hidden=\"\"><td data-name=\"row\">r</td>"), 10);
 }
 
 TEST(ValidationHtmlTest, WhatIsLeftOutIsCountedWithItsReason) {
@@ -186,7 +190,7 @@ TEST(ValidationHtmlTest, NoTextOfATableIsMarkup) {
   // Quotes are entities in HTML, and have a backslash in JSON.
   EXPECT_EQ(CountOf(page, "\" onload"), CountOf(page, "\\\" onload"));
   ExpectHas(page,
-            "<td>&lt;/title&gt;&lt;script&gt;alert('1')&lt;/script&gt;&quot; "
+            "<td data-name=\"row\">&lt;/title&gt;&lt;script&gt;alert('1')&lt;/script&gt;&quot; "
             "onload=&quot;x&amp;amp;</td>");
 }
 

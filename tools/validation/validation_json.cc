@@ -131,6 +131,7 @@ Json RowToJson(const ValidatedRow& row) {
   object["gpus"] = GpusOf(row.measured);
   object["precision"] = row.measured.dtype;
   object["stack"] = row.measured.stack;
+  object["main_part"] = row.prediction.main_part;
   object["step_metric"] = MetricToJson(row.prediction);
   return object;
 }

@@ -20,6 +20,9 @@ const shownSeries = 14;    // of a legend
 const printedWidth = 680;  // pixels on a sheet of paper
 const tipDigits = 5, tickDigits = 9;
 const leastWithGaps = 4;  // pixels
+const leastBar = 1.5;     // pixels: shorter bars are drawn as long, so that they can be seen
+const leastPlot = 260;    // pixels, of the height of a chart of points without what is around it
+const letterWidth = 7;    // pixels, about, of the letters of axes and tips
 const theme = {ink: '', faint: '', paper: ''};
 
 function readTheme() {
@@ -29,13 +32,29 @@ function readTheme() {
 
 const colourOf = (series) => palette[series.colour % palette.length];
 
-// With these digits, without an exponent where that is short.
+// With these digits in groups of three, without an exponent where that is short.
 function inDigits(value, digits) {
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e7 || size < 1e-4)) {
+  if (size !== 0 && (size >= 1e9 || size < 1e-4)) {
     return String(Number(value.toPrecision(digits)).toExponential()).replace('e+', 'e');
   }
-  return String(Number(value.toPrecision(digits)));
+  const [whole, rest] = String(Number(value.toPrecision(digits))).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return rest === undefined ? grouped : `${grouped}.${rest}`;
+}
+
+// Breaks lines that are too long for the chart at spaces; what goes on is indented.
+function wrapped(lines, width) {
+  const most = Math.max(20, Math.floor(width / letterWidth) - 4);
+  return lines.flatMap((line) => {
+    const parts = [];
+    for (const word of line.split(' ')) {
+      const last = parts.length - 1;
+      if (last >= 0 && parts[last].length + 1 + word.length <= most) parts[last] += ` ${word}`;
+      else parts.push(last < 0 ? word : `  ${word}`);
+    }
+    return parts;
+  });
 }
 
 function tipOf(spec, raw) {
@@ -60,8 +79,10 @@ function scaleOf(axis, direction) {
   };
   if (axis.min !== undefined) scale.min = axis.min;
   if (axis.max !== undefined) scale.max = axis.max;
-  scale.ticks.callback = (value) => {
+  scale.ticks.callback = function(value) {
     if (!axis.log) return inDigits(value, tickDigits);
+    // Below a decade, every tick is needed.
+    if (this.max < 10 * this.min) return inDigits(value, 3);
     const first = Number(value.toExponential().split('e')[0]);
     return [1, 2, 5].includes(first) ? inDigits(value, tickDigits) : '';
   };
@@ -72,7 +93,7 @@ function scaleOf(axis, direction) {
 function rowScale(spec, rowHeight) {
   const count = spec.rows.length, step = Math.ceil(14 / rowHeight);
   return {
-    type: 'linear', reverse: true, min: -0.5, max: count - 0.5,
+    type: 'linear', reverse: true, min: -0.5, max: count - 0.5, offset: false,
     title: {display: spec.y.label !== '', text: spec.y.label, color: () => theme.ink},
     ticks: {color: () => theme.ink, autoSkip: false, callback: (value) => spec.rows[value]},
     grid: {display: false, borderColor: () => theme.faint},
@@ -99,6 +120,7 @@ function barSet(spec, series, number, rowHeight) {
   }
   const beside = spec.series.filter((other) => other.style === 'bar').length;
   const thickness = Math.max(1, 0.85 * rowHeight);
+  if (!spec.apart) set.minBarLength = leastBar;
   if (spec.grouped) return {...set, barThickness: thickness / beside};
   const hasGaps = spec.apart && rowHeight > 6;
   return {...set, grouped: false, maxBarThickness: thickness, order: number,
@@ -112,17 +134,20 @@ function pointSet(series) {
   const set = {label: series.name, data: [], borderColor: colour, backgroundColor: colour,
                pointStyle: shape, pointRadius: 3, hitRadius: 6, borderWidth: 1, normalized: true};
   if (style === 'points') return set;
-  const line = {...set, showLine: true, pointRadius: 0, borderWidth: 2, fill: false};
-  const thin = {...line, borderColor: () => theme.ink, borderWidth: 1, pointStyle: 'line', order: -1};
-  if (style === 'steps') return {...line, stepped: 'before', pointRadius: 2};
+  // Points of lines have shapes, too, so that lines upon each other can be told apart.
+  const line = {...set, showLine: true, pointRadius: 3.5, borderWidth: 2, fill: false,
+                pointStyle: pointStyles[series.colour % 4]};
+  const thin = {...line, borderColor: () => theme.ink, borderWidth: 1, pointStyle: 'line',
+                pointRadius: 0, order: -1};
+  if (style === 'steps') return {...line, stepped: 'before'};
   if (style === 'area') {
-    return {...line, stepped: 'before', backgroundColor: colour + '55', fill: 'origin',
-            hitRadius: 12, borderWidth: 1};
+    return {...line, stepped: 'before', backgroundColor: colour + '99', fill: 'origin',
+            pointRadius: 0, pointStyle: 'rect', hitRadius: 12, borderWidth: 0};
   }
   if (style === 'mark') return {...set, pointRadius: 5, order: -1, clip: false};
   if (style === 'dashed') return {...thin, borderDash: [6, 4]};
   if (style === 'dotted') return {...thin, borderDash: [1, 4]};
-  return {...line, pointRadius: 2};
+  return line;
 }
 
 function setsOf(spec, rowHeight) {
@@ -209,8 +234,9 @@ function configOf(spec, rowHeight) {
           labels: {color: () => theme.ink, usePointStyle: true, boxHeight: 8, padding: 10},
         },
         tooltip: {
-          displayColors: false,
-          callbacks: {title: () => '', label: (item) => tipOf(spec, item.raw)},
+          displayColors: false, backgroundColor: '#000000e6',
+          borderColor: '#8a8f98', borderWidth: 1,
+          callbacks: {title: () => '', label: (item) => wrapped(tipOf(spec, item.raw), item.chart.width)},
         },
       },
     },
@@ -302,6 +328,27 @@ function saveTable(spec) {
   URL.revokeObjectURL(link.href);
 }
 
+// Makes the figure as high as its rows need beside the axis and the legend, which take more lines on
+// narrow screens; a chart of points keeps a part that is high enough to be read.
+function fitHeight(chart, figure) {
+  const plot = chart.canvas.parentNode;
+  // A chart that was far too low says only then how high its axis and its legend are.
+  for (let pass = 0; pass < 3; ++pass) {
+    const missing = missingHeight(chart, figure);
+    if (Math.abs(missing) < 1) return;
+    plot.style.height = `${Math.round(plot.clientHeight + missing)}px`;
+    chart.resize();
+  }
+}
+
+// How many pixels a chart is too low.
+function missingHeight({spec, chartArea}, figure) {
+  const height = chartArea.bottom - chartArea.top;
+  if (spec.kind !== 'bars') return Math.max(leastPlot - height, 0);
+  const rows = Number(figure.dataset.row) * spec.rows.length;
+  return Math.max(rows, letterWidth * spec.y.label.length) - height;
+}
+
 function draw(figure) {
   const spec = JSON.parse(figure.querySelector('script').textContent);
   const canvas = figure.querySelector('canvas');
@@ -310,6 +357,7 @@ function draw(figure) {
   // The chart is drawn while it is made, when plugins already need to know what it shows.
   config.plugins.push({id: 'spec', beforeInit: (made) => { made.spec = spec; }});
   const chart = new Chart(canvas, config);
+  fitHeight(chart, figure);
   if (spec.zooms) makeZoom(chart, figure);
   figure.querySelector('.save').addEventListener('click', () => saveTable(spec));
   figure.querySelector('.tools').hidden = false;
@@ -325,12 +373,21 @@ function drawAgain() {
   for (const chart of charts) chart.update('none');
 }
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAgain);
+let widthOfWindow = window.innerWidth;
+window.addEventListener('resize', () => {
+  if (window.innerWidth === widthOfWindow) return;
+  widthOfWindow = window.innerWidth;
+  // Charts take their new widths first.
+  window.setTimeout(() => charts.forEach((chart, number) => fitHeight(chart, figures[number])), 100);
+});
 window.addEventListener('beforeprint', () => {
   document.documentElement.classList.add('printed');
   readTheme();
   for (const chart of charts) {
     chart.options.devicePixelRatio = 2;
-    chart.resize(Math.min(printedWidth, chart.width), chart.height);
+    const width = Math.min(printedWidth, chart.width);
+    chart.resize(width, chart.height);
+    chart.resize(width, chart.height + missingHeight(chart, figures[charts.indexOf(chart)]));
     chart.update('none');
   }
 });
