@@ -121,8 +121,8 @@ void CheckPlace(const Output& output) {
 }  // namespace
 
 const Args& OutputFlags() {
-  static const Args flags = {"-o",         "--output", "--op-samples", "--trace",      "--csv",
-                             "--timeline", "--report", "--history",    "--save-policy"};
+  static const Args flags = {"-o",         "--output", "--op-samples", "--trace",       "--csv",
+                             "--timeline", "--report", "--history",    "--save-policy", "--launch"};
   return flags;
 }
 
