@@ -181,8 +181,8 @@ TEST_F(OutputsTest, MeasurementsAreAsTheirSchemasSay) {
   ExpectAsSchema("evaluate --samples examples/samples.csv");
   ExpectAsSchema("fit --network " + log + "-o $T/site.pb");
   ExpectAsSchema("fit --calibrate examples/samples.csv -o $T/board.pb");
-  ExpectAsSchema("fit --steps examples/own_steps.csv -o $T/steps.pb");
-  ExpectAsSchema("validate --against examples/own_steps.csv");
+  ExpectAsSchema("fit --steps examples/h200_steps.csv -o $T/steps.pb");
+  ExpectAsSchema("validate --against examples/h200_steps.csv");
   const std::string job = " --model gpt2 --cluster h100-sxm:1x4 --global-batch 16 --pp 2 --quiet ";
   ASSERT_EQ(RunLine(Expand("simulate" + job + "--timeline $T/a.pb")).code, 0);
   ASSERT_EQ(RunLine(Expand("simulate" + job + "--clock 0.7 --timeline $T/b.pb")).code, 0);

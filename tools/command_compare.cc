@@ -1,6 +1,7 @@
 // compare: compares what was measured with what was predicted: the timeline of a step, or the
 // collectives of a network.
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -19,6 +20,8 @@
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline_record_proto.h"
 #include "tools/network/network_comparison.h"
+#include "tools/recorded/trace_format.h"
+#include "tools/recorded/trace_import.h"
 #include "tools/report/class_report.h"
 #include "tools/report/comparison_report.h"
 #include "tools/trace/trace_file.h"
@@ -36,7 +39,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchema = 1;
 struct CompareFlags {
-  std::string predicted, measured, trace;
+  std::string predicted, trace;
+  Args measured;
   int top = 10;
   NetworkLogs network;
   bool json = false, quiet = false;
@@ -71,6 +75,30 @@ TimelineFile ReadTimeline(const std::string& path) {
   return {path, TimelineRecordFromProto(proto, path)};
 }
 
+// Reads a timeline or, of a profiler, the traces of the ranks of one job; what is to be said of
+// these goes to `notes`.
+TimelineFile ReadMeasured(const Args& paths, Args& notes) {
+  const std::optional<TraceFormat> format = FindTraceFormat(paths[0]);
+  if (!format) {
+    if (paths.size() == 1) return ReadTimeline(paths[0]);
+    throw InputError(
+        fmt::format("MEASURED: got {} files of which {} is no trace of a profiler, "
+                    "want one timeline, or traces of ranks",
+                    paths.size(), paths[0]));
+  }
+  ImportedTrace imported =
+      ImportTraces({.format = *format, .files = paths, .gpu = "", .cluster = ""});
+  RequireSound(imported.timeline.record, paths[0]);
+  notes = std::move(imported.notes);
+  return {fmt::format("{}", fmt::join(paths, ", ")), std::move(imported.timeline.record)};
+}
+
+Json Header(const CompareFlags& flags) {
+  Args files = {flags.predicted};
+  files.insert(files.end(), flags.measured.begin(), flags.measured.end());
+  return ReportHeader("compare", kSchema, files);
+}
+
 // `schedule` is that of both files. `with_ops`: the file says how long each op takes, as only
 // predictions do.
 TraceView ViewOf(const TimelineFile& file, const Schedule& schedule, const Json& header,
@@ -89,10 +117,18 @@ TraceView ViewOf(const TimelineFile& file, const Schedule& schedule, const Json&
   }
 }
 
-void WriteTrace(const ComparedTimelines& compared, const Json& header, const std::string& file) {
+// Returns a note if the trace does not show all kernels; else nothing.
+std::string WriteTrace(const ComparedTimelines& compared, const Json& header,
+                       const std::string& file) {
   const Schedule& schedule = compared.predicted.record.schedule;
-  WriteTraceFile(file, PairTraceViews(ViewOf(compared.predicted, schedule, header, true),
-                                      ViewOf(compared.measured, schedule, header, false)));
+  const TraceView predicted = ViewOf(compared.predicted, schedule, header, true);
+  WriteTraceFile(file,
+                 PairTraceViews(predicted, ViewOf(compared.measured, schedule, header, false)));
+  if (predicted.level == TraceLevel::kTask || predicted.ops_until == Duration::Max()) return "";
+  return fmt::format(
+      "note: the trace shows the kernels of passes that begin in its first {:.1f} "
+      "ms, since it has at most {} slices with them\n",
+      predicted.ops_until.ms(), kMostSlicesWithOps);
 }
 
 bool IsFolded(const Schedule& schedule) {
@@ -128,24 +164,29 @@ void CompareKernels(const CompareFlags& flags, TimelineFile predicted, TimelineF
     PrintClassComparison(compared, flags.top, out);
     return;
   }
-  Json report = ReportHeader("compare", kSchema, {flags.predicted, flags.measured});
+  Json report = Header(flags);
   report.update(ToJson(compared, flags.top));
   PrintJson(std::move(report), out);
 }
 
 void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& err) {
-  ComparedTimelines compared{ReadTimeline(flags.predicted), ReadTimeline(flags.measured), {}};
+  Args notes;
+  ComparedTimelines compared{
+      ReadTimeline(flags.predicted), ReadMeasured(flags.measured, notes), {}};
+  if (!flags.quiet) {
+    for (const std::string& note : notes) err << "note: " << note << '\n';
+  }
   if (compared.predicted.record.kernels || compared.measured.record.kernels) {
     CompareKernels(flags, std::move(compared.predicted), std::move(compared.measured), out);
     return;
   }
   CheckSchedules(compared.predicted, compared.measured);
   compared.comparison = CompareTimelines(compared.predicted.record, compared.measured.record);
-  RequireSound(compared.comparison, flags.predicted + " and " + flags.measured);
-  Json report = ReportHeader("compare", kSchema, {flags.predicted, flags.measured});
+  RequireSound(compared.comparison, flags.predicted + " and " + flags.measured[0]);
+  Json report = Header(flags);
   if (!flags.trace.empty()) {
-    WriteTrace(compared, report, flags.trace);
-    if (!flags.quiet) err << "wrote " << flags.trace << '\n';
+    const std::string note = WriteTrace(compared, report, flags.trace);
+    if (!flags.quiet) err << "wrote " << flags.trace << '\n' << note;
   }
   if (!flags.json) {
     PrintComparison(compared, flags.top, out);
@@ -157,6 +198,7 @@ void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& er
 
 void AddExamples(Flags& flags) {
   flags.AddExample("compare predicted.pb measured.pb --trace both.pftrace");
+  flags.AddExample("compare predicted.pb rank0.json.gz rank1.json.gz");
   flags.AddExample("compare --network all_reduce.log --cluster dgx-a100:4");
   flags.AddNote(
       "PREDICTED and MEASURED are timelines of one schedule. The report says where the prediction "
@@ -164,9 +206,10 @@ void AddExamples(Flags& flags) {
       "communication slows compute beside it, and in memory. Devices and links may differ, tasks "
       "may not.");
   flags.AddNote(
-      "A timeline that import made of a profiler's trace has kernels in place of tasks: the report "
-      "then compares classes of kernels and phases, and names what was never predicted and what "
-      "never ran.");
+      "A profiler's trace, or a timeline that import made of one, has kernels in place of tasks: "
+      "the "
+      "report then compares classes of kernels and phases, and names what was never predicted and "
+      "what never ran.");
   flags.AddNote(
       "With --network the verdict on a message size is \"as predicted\" within the 80 % interval "
       "of the prediction or 15 %, else slower or faster. The verdict on a log is that on its "
@@ -176,10 +219,11 @@ void AddExamples(Flags& flags) {
 void Register(Flags& flags, CompareFlags& values) {
   FlagGroup input = flags.In(FlagTopic::kInput);
   input.Add("PREDICTED", values.predicted, {"", "A timeline, as simulate --timeline writes it."});
-  input.Add("MEASURED", values.measured,
-            {"",
-             "A timeline of the same schedule, as run writes it, or one that import made of a "
-             "profiler's trace."});
+  input.Add(
+      "MEASURED", values.measured,
+      {"",
+       "A timeline of the same schedule, as run writes it, or what a profiler recorded: traces "
+       "of Kineto, Nsight Systems or Chakra, of all ranks or some."});
   input.Add("--network", values.network.files,
             {"<file>...",
              "Compare measured with predicted bus bandwidth: logs of nccl-tests, in place of two "

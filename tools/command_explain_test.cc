@@ -48,6 +48,24 @@ TEST(CommandExplainTest, TokensMakeDays) {
             std::string::npos);
 }
 
+TEST(CommandExplainTest, OpsSayWhatTheirTimesRestOn) {
+  const auto plan = Report({}, {"--pp", "4"})["plans"][0];
+  ASSERT_GT(plan["ops"].size(), 3u);
+  double last = 1e9;
+  for (const auto& kind : plan["ops"]) {
+    EXPECT_NEAR(Sum(kind["basis"]), 1, 1e-9) << kind;
+    EXPECT_GT(kind["ops"], 0);
+    EXPECT_LE(kind["time_ms"].get<double>(), last);
+    last = kind["time_ms"];
+  }
+  EXPECT_EQ(plan["ops"][0]["op"], "gemm");
+  EXPECT_GT(plan["ops"][0]["basis"]["learned"], 0.1);
+  const std::string text = Explain({}, {"--pp", "4"});
+  EXPECT_NE(text.find("\nops of the critical rank, and what their times rest on\n"),
+            std::string::npos);
+  EXPECT_NE(text.find(" % learned"), std::string::npos);
+}
+
 TEST(CommandExplainTest, PartsOfAPlanAddUpToItsStep) {
   const auto report = Report({}, {"--pp", "4"});
   EXPECT_EQ(report["schema"], 1);

@@ -142,7 +142,7 @@ void PrintWarnings(const KernelFit& fitted, std::ostream& err) {
 void AddExamples(Flags& flags) {
   flags.AddExample("fit --samples kernels/ -o model.pb");
   flags.AddExample("fit --calibrate site.csv -o site.pb");
-  flags.AddExample("fit --steps examples/own_steps.csv -o site.pb");
+  flags.AddExample("fit --steps examples/h200_steps.csv -o site.pb");
   flags.AddExample("fit --network all_reduce.log --cluster dgx-a100:4 -o network.pb");
   flags.AddNote(
       "The file is for the --cost-model of other verbs. An op that equals a sample, on the same "

@@ -15,6 +15,7 @@
 #include "costmodel/proto_file.h"
 #include "proto/plan.pb.h"
 #include "search/checker.h"
+#include "search/edge_notes.h"
 #include "search/explanation.h"
 #include "search/plan_space.h"
 #include "search/plans/plan_search.h"
@@ -28,6 +29,8 @@
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/flags/search_flags.h"
+#include "tools/frameworks/framework_table.h"
+#include "tools/frameworks/training_export.h"
 #include "tools/report/algorithm_comparison.h"
 #include "tools/report/answer_page.h"
 #include "tools/report/pareto_report.h"
@@ -202,15 +205,74 @@ void PrintAnswer(const SearchJob& job, const SearchProblem& problem, const Searc
 }
 
 // Returns what the answer assumes, and what is unusual about the best plan.
-std::vector<std::string> Warnings(const SearchJob& job, const SearchResult& result) {
+std::vector<std::string> Warnings(const SearchJob& job, const SearchProblem& problem,
+                                  const SearchResult& result) {
   std::vector<std::string> warnings = job.warnings;
   if (result.plans.empty()) return warnings;
   const Evaluation& best = result.plans[0].evaluation;
   for (std::string& warning : UseWarnings(best, job.workload)) {
     warnings.push_back(std::move(warning));
   }
+  for (std::string& note : EdgeNotes(problem, result.plans[0].plan)) {
+    warnings.push_back(std::move(note));
+  }
   if (job.cost.tokens > 0) warnings.push_back(EnergyNote(job.cost.rates, job.cluster, best));
   return warnings;
+}
+
+// Returns the format of the file that starts a plan in the framework of --for; null if none is
+// asked for.
+const TrainingExport::Format* LaunchFormat(const SearchJob& job, const std::string& file) {
+  if (file.empty()) return nullptr;
+  if (job.framework == nullptr) {
+    throw InputError("--launch: got it without --for, want the framework that is to run the plan");
+  }
+  const TrainingExport::Format* const format = TrainingExport::FindFor(job.framework->id);
+  if (format == nullptr) {
+    throw InputError("--launch: " + job.framework->title +
+                     " is started by code, which is not written; want another --for, or -o");
+  }
+  TrainingExport::CheckPath(*format, "--launch", file);
+  return format;
+}
+
+// Returns the plan of --pick. Precondition: there are plans.
+const Plan& PickedPlan(const SearchJob& job, const SearchResult& result) {
+  if (result.plans.size() >= static_cast<size_t>(job.picked)) {
+    return result.plans[job.picked - 1].plan;
+  }
+  throw InputError(fmt::format("--pick: got {}, but the search found {} plans", job.picked,
+                               result.plans.size()));
+}
+
+// What is written of the best plan; files without a name are not.
+struct PlanFiles {
+  std::string plan, launch;
+  const TrainingExport::Format* format = nullptr;  // of the launch file
+  std::string model;                               // as --model names it
+};
+
+// Writes the files, all or none if the plan cannot be put into one. Returns what the launch file
+// leaves open.
+std::vector<std::string> WritePlan(const PlanFiles& files, const SearchJob& job,
+                                   const SearchResult& result, bool quiet, std::ostream& err) {
+  if (files.plan.empty() && files.launch.empty()) return {};
+  const Plan& picked = PickedPlan(job, result);
+  LaunchText launch;
+  if (!files.launch.empty()) {
+    launch = TrainingExport::Write(*files.format, picked, job.workload, job.cluster, files.model,
+                                   files.launch);
+  }
+  if (!files.plan.empty()) {
+    const std::string extension = std::filesystem::path(files.plan).extension().string();
+    WriteFileAtomically(files.plan,
+                        ProtoText(ToShortProto(picked, job.workload, job.cluster), extension));
+  }
+  if (!files.launch.empty()) WriteFileAtomically(files.launch, launch.text);
+  for (const std::string& file : {files.plan, files.launch}) {
+    if (!quiet && !file.empty()) err << "wrote " << file << '\n';
+  }
+  return launch.notes;
 }
 
 }  // namespace
@@ -225,7 +287,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
       "--seq 4096 --objective cost --price h100-sxm=2.5,a100-sxm4-80gb=1.3");
   SearchFlags search;
   CostModelFlag cost_model;
-  std::string plan_file, page;
+  std::string plan_file, launch_file, page;
   bool json = false, quiet = false;
   search.Register(flags);
   cost_model.Register(flags);
@@ -236,6 +298,12 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
             "--plan."})
       .Common();
   flags.In(FlagTopic::kOutput)
+      .Add("--launch", launch_file,
+           {"<file>",
+            "With --for: also write what starts this plan in the framework, as export does: a .sh "
+            "for megatron-core, .yaml for megatron-bridge, .toml or .sh for torchtitan, .json for "
+            "deepspeed."});
+  flags.In(FlagTopic::kOutput)
       .Add("--report", page,
            {"<file.html>", "Write a page with charts of the plans and of what was found when."});
   flags.AddReporting(json, quiet);
@@ -244,6 +312,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   if (!plan_file.empty()) CheckProtoTextPath("-o", plan_file);
   if (!page.empty()) CheckOutputPath("--report", page, {".html"});
   const SearchJob job = search.Build();
+  const TrainingExport::Format* const launch = LaunchFormat(job, launch_file);
   const std::unique_ptr<CostModel> model = cost_model.Load();
   const MemoModel memo(*model);
   const SearchProblem problem = job.Problem(memo);
@@ -257,16 +326,12 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   const SearchResult& result = BestRun(answer.runs).result;
   if (!result.refusal.empty()) throw InputError(result.refusal);
 
-  if (!plan_file.empty() && !result.plans.empty()) {
-    if (result.plans.size() < static_cast<size_t>(job.picked)) {
-      throw InputError(fmt::format("--pick: got {}, but the search found {} plans", job.picked,
-                                   result.plans.size()));
+  std::vector<std::string> warnings = Warnings(job, problem, result);
+  if (!result.plans.empty()) {
+    const PlanFiles files{plan_file, launch_file, launch, search.model()};
+    for (std::string& note : WritePlan(files, job, result, quiet, err)) {
+      warnings.push_back(std::move(note));
     }
-    const Plan& picked = result.plans[job.picked - 1].plan;
-    const std::string extension = std::filesystem::path(plan_file).extension().string();
-    WriteFileAtomically(plan_file,
-                        ProtoText(ToShortProto(picked, job.workload, job.cluster), extension));
-    if (!quiet) err << "wrote " << plan_file << '\n';
   }
   nlohmann::ordered_json report;
   if (json || !page.empty()) {
@@ -277,7 +342,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
     report["seed"] = job.options.seed;
     report.update(AnswerToJson(job, problem, answer));
     report["interrupted"] = InterruptCatcher::was_interrupted();
-    report["warnings"] = Warnings(job, result);
+    report["warnings"] = warnings;
   }
   if (!page.empty()) {
     WritePage(page, job, problem, answer, report);
@@ -287,7 +352,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
     PrintJson(std::move(report), out);
   } else {
     PrintAnswer(job, problem, answer, out);
-    for (const std::string& warning : Warnings(job, result)) {
+    for (const std::string& warning : warnings) {
       fmt::print(out, "note: {}\n", warning);
     }
   }

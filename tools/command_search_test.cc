@@ -487,5 +487,36 @@ TEST(CommandSearchTest, ABudgetSaysHowFarOffTheBestMayBe) {
   EXPECT_GT(report["bound_device_seconds"], 0.0);
 }
 
+// The network is one that Megatron-LM can build, as kJob's.
+TEST(CommandSearchTest, TheLaunchFileOfTheBestPlanIsThatOfExport) {
+  const std::string folder = testing::TempDir();
+  const std::string plan = folder + "/best.yaml", launch = folder + "/best.sh",
+                    exported = folder + "/exported.sh";
+  const Ran ran = Search("h100-sxm:1x8", {"--for", "megatron-core", "--tp", "2", "--pp", "2",
+                                          "--no-explain", "-o", plan, "--launch", launch});
+  ASSERT_EQ(ran.code, kExitOk);
+  EXPECT_NE(ran.out.find("note: CUDA_DEVICE_MAX_CONNECTIONS is 1"), std::string::npos) << ran.out;
+  std::istringstream in;
+  std::ostringstream out, err;
+  ASSERT_EQ(RunExport({"megatron", "--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x8",
+                       "--plan", plan, "-o", exported},
+                      in, out, err),
+            kExitOk);
+  const std::string text = ReadFile(launch);
+  EXPECT_EQ(text, ReadFile(exported));
+  EXPECT_NE(text.find("--pipeline-model-parallel-size 2"), std::string::npos) << text;
+}
+
+TEST(CommandSearchTest, LaunchFilesThatCannotBeWrittenAreRefusedBeforeTheSearch) {
+  const std::string launch = testing::TempDir() + "/refused.sh";
+  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--launch", launch}),
+            "--launch: got it without --for, want the framework that is to run the plan");
+  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--for", "fsdp", "--launch", launch}),
+            "--launch: PyTorch FSDP is started by code, which is not written; want another --for, "
+            "or -o");
+  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--for", "deepspeed", "--launch", launch}),
+            "--launch: got \"" + launch + "\", want a .json file");
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -104,6 +104,30 @@ OpTimes OpTimesOf(const BoundCosts& costs) {
   return times;
 }
 
+// Returns the memory of every rank: in detail as long as the trace shows the kernels, and from then
+// on at the peak and the end of each pass.
+std::vector<TraceInput::MemoryCurve> MemoryOf(const PlannedJob& job, const SimulatedStep& step,
+                                              Duration ops_until) {
+  const auto curves_of = [&](CurveDetail detail) {
+    return MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule, step.timeline,
+                          job.memory, detail);
+  };
+  std::vector<TraceInput::MemoryCurve> memory(step.schedule.ranks().size());
+  const auto add = [&](CurveDetail detail, Duration from, Duration until) {
+    const auto curves = curves_of(detail);
+    for (size_t rank = 0; rank < memory.size(); ++rank) {
+      for (const MemoryChange& change : curves[rank]) {
+        const bool is_within =
+            change.time >= from && (change.time < until || until == Duration::Max());
+        if (is_within) memory[rank].push_back({change.time, change.used});
+      }
+    }
+  };
+  if (ops_until > Duration()) add(CurveDetail::kOperators, Duration(), ops_until);
+  if (ops_until < Duration::Max()) add(CurveDetail::kPasses, ops_until, Duration::Max());
+  return memory;
+}
+
 TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   TraceInput input{.schedule = step.schedule, .timeline = step.timeline};
   const OpTimes op_times = OpTimesOf(step.costs);
@@ -111,17 +135,26 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   const std::vector<Launch> launches = BindLaunches(step.schedule, step.costs);
   input.launches = launches;
   input.title = job.workload.name + " on " + job.cluster.name();
-  for (const auto& changes : MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule,
-                                            step.timeline, job.memory, CurveDetail::kOperators)) {
-    TraceInput::MemoryCurve curve;
-    for (const MemoryChange& change : changes) curve.push_back({change.time, change.used});
-    input.memory.push_back(std::move(curve));
-  }
+  input.memory = MemoryOf(job, step, OpsUntil(input));
   for (const RankInfo& rank : step.schedule.ranks()) {
     input.rank_names.push_back(RankName(job, rank));
   }
   input.facts = {{"tool", "stagecraft"}, {"version", kToolVersion}};
   return MakeTraceView(input);
+}
+
+// Returns a sentence if the trace does not show all kernels.
+std::string NoteOnKernels(const TraceView& view) {
+  if (view.level == TraceLevel::kOp && view.ops_until == Duration::Max()) return "";
+  const std::string shown =
+      view.level == TraceLevel::kOp
+          ? fmt::format("the kernels of passes that begin in its first {:.1f} ms",
+                        view.ops_until.ms())
+          : "no kernels";
+  return fmt::format(
+      "the trace shows {}, since it has at most {} slices with them; a smaller --global-batch "
+      "shows all",
+      shown, kMostSlicesWithOps);
 }
 
 TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
@@ -139,8 +172,9 @@ TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
 }
 
 void WriteOutputs(const Outputs& outputs, const PlannedJob& job, const SimulatedStep& step,
-                  const nlohmann::ordered_json& report, std::ostream& err) {
-  if (!outputs.trace.empty()) WriteTraceFile(outputs.trace, ViewOf(job, step));
+                  const std::optional<TraceView>& trace, const nlohmann::ordered_json& report,
+                  std::ostream& err) {
+  if (trace) WriteTraceFile(outputs.trace, *trace);
   if (!outputs.timeline.empty()) {
     WriteFileAtomically(outputs.timeline, ToProto(RecordOf(job, step)).SerializeAsString());
   }
@@ -242,6 +276,17 @@ WallTime WallTimeSince(std::chrono::steady_clock::time_point begin, const Simula
   return wall;
 }
 
+// Returns what the trace shows, if one is asked for. A note says which kernels it leaves out.
+std::optional<TraceView> TraceOf(const Outputs& outputs, const SimulatedStep& step, PlannedJob& job,
+                                 std::ostream& err) {
+  if (outputs.trace.empty()) return std::nullopt;
+  TraceView view = ViewOf(job, step);
+  const std::string note = NoteOnKernels(view);
+  if (!note.empty() && !outputs.quiet) err << "note: " << note << '\n';
+  if (!note.empty() && outputs.json) job.warnings.push_back(note);
+  return view;
+}
+
 }  // namespace
 
 int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
@@ -266,11 +311,13 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   AddWarnings(step, verb.cost_model, job);
   std::optional<MeasuredStep> measured;
   if (measured_time) measured = CompareMeasured(*measured_time, step.evaluation);
+  const WallTime wall = WallTimeSince(begin, step);
+  const std::optional<TraceView> trace = TraceOf(outputs, step, job, err);
   nlohmann::ordered_json report;
   if (outputs.json || !outputs.page.empty()) {
-    report = ReportOf(job, step, verb.cost_model, WallTimeSince(begin, step), measured);
+    report = ReportOf(job, step, verb.cost_model, wall, measured);
   }
-  WriteOutputs(outputs, job, step, report, err);
+  WriteOutputs(outputs, job, step, trace, report, err);
   if (outputs.json) {
     PrintJson(std::move(report), out);
   } else {

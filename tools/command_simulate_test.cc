@@ -31,6 +31,38 @@ TEST_F(CommandSimulateTest, TheTextHasTheTermsOfTheField) {
   }
 }
 
+TEST_F(CommandSimulateTest, AllCommunicationIsWhatIsExposedAndWhatIsHidden) {
+  const auto report = nlohmann::json::parse(Text({"--tp", "2", "--global-batch", "16", "--json"}));
+  const auto& total = report["communication_ms"];
+  const auto& parts = report["breakdown_ms"];
+  double exposed = 0;
+  for (const char* part : {"tp", "pp", "dp", "cp", "ep"}) exposed += parts[part].get<double>();
+  EXPECT_NEAR(total["exposed"], exposed, 1e-9);
+  EXPECT_GT(total["hidden"], 0);
+  EXPECT_NEAR(total["all"].get<double>(), exposed + total["hidden"].get<double>(), 1e-9);
+  EXPECT_NE(Text({"--tp", "2", "--global-batch", "16"}).find("\n  communication in all: "),
+            std::string::npos);
+  EXPECT_FALSE(nlohmann::json::parse(Text({"--pp", "4", "--schedule", "pipedream-2bw",
+                                           "--global-batch", "16", "--json"}))
+                   .contains("communication_ms"));
+}
+
+TEST_F(CommandSimulateTest, ATraceWithoutSomeKernelsSaysSo) {
+  const std::string trace = Path("step.pftrace");
+  const auto last_warning = [&](const char* batch) {
+    const auto report = nlohmann::json::parse(
+        Text({"--pp", "8", "--global-batch", batch, "--trace", trace, "--json"}));
+    return report["warnings"].back().get<std::string>();
+  };
+  EXPECT_EQ(last_warning("16").find("the trace shows"), std::string::npos);
+  const std::string warning = last_warning("512");
+  EXPECT_NE(warning.find("the trace shows the kernels of passes that begin in its first "),
+            std::string::npos)
+      << warning;
+  EXPECT_NE(warning.find("at most 200000 slices with them; a smaller --global-batch shows all"),
+            std::string::npos);
+}
+
 // 16 samples of 1024 tokens are 16,384 tokens a step: 10^9 tokens take 61,036 steps.
 TEST_F(CommandSimulateTest, TokensMakeDaysEnergyAndMoney) {
   const Args flags = {"--global-batch", "16",   "--tokens",       "1B", "--price", "h100-sxm=2.5",

@@ -39,6 +39,12 @@ void Register(Flags& flags, SweepFlags& values) {
            {"",
             "The grid file, a .yaml, .json or .textproto file: flags of simulate or search, "
             "each with one value, a list or a range."});
+  flags.In(FlagTopic::kInput)
+      .Add("--reuse", values.request.reuse,
+           {"<runs.db>...",
+            "Databases of other sweeps: points with the same flags and files, by the same version "
+            "of the program, take their rows and are not evaluated again."})
+      .Common();
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output
       .Add("-o,--output", values.request.output,
@@ -92,6 +98,9 @@ void CheckFlags(const SweepFlags& flags) {
   }
   if (!flags.list.empty() && !flags.request.output.empty()) {
     throw InputError("-o: got it with --list, which writes no database");
+  }
+  if (!flags.list.empty() && !flags.request.reuse.empty()) {
+    throw InputError("--reuse: got it with --list, which evaluates nothing");
   }
   if (flags.list.empty() && flags.request.output.empty()) {
     throw InputError("-o: got none, want the database to write, such as runs.db");

@@ -169,7 +169,7 @@ nlohmann::ordered_json HeaderOf(std::vector<std::string> files, const CostModelF
 
 void Register(Flags& flags, ValidateFlags& values) {
   flags.AddExample("validate --against published/megatron_sc21_table1.csv --max-error 20%");
-  flags.AddExample("validate --against examples/own_steps.csv");
+  flags.AddExample("validate --against examples/h200_steps.csv");
   flags.AddExample("validate --all tables/ --report accuracy.html");
   flags.AddExample("validate --all tables/ --fit-constants");
   FlagGroup input = flags.In(FlagTopic::kInput);

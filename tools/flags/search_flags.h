@@ -66,6 +66,8 @@ class SearchFlags {
   SearchJob Build() const;
 
   uint64_t seed() const { return seed_; }
+  // What --model names, as it was typed.
+  const std::string& model() const { return given_.model(); }
 
  private:
   void RegisterObjective(Flags& flags);

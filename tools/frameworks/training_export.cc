@@ -49,6 +49,13 @@ const TrainingExport::Format* TrainingExport::Find(const std::string& name) {
   return nullptr;
 }
 
+const TrainingExport::Format* TrainingExport::FindFor(const std::string& framework) {
+  for (const Format& format : Formats()) {
+    if (framework == format.framework) return &format;
+  }
+  return nullptr;
+}
+
 void TrainingExport::CheckPath(const Format& format, const std::string& flag,
                                const std::string& path) {
   const bool is_right =

@@ -22,6 +22,8 @@ class TrainingExport {
   static const std::vector<Format>& Formats();
   // Returns null for a format that is no training framework.
   static const Format* Find(const std::string& name);
+  // Returns the format of a framework of the table; null for one that no format starts.
+  static const Format* FindFor(const std::string& framework);
 
   // Throws InputError that names the flag unless the path has one of the format's extensions.
   static void CheckPath(const Format& format, const std::string& flag, const std::string& path);

@@ -386,6 +386,35 @@ TEST_F(ImportTracesTest, CompareNamesWhatWasNeverPredictedAndWhatNeverRan) {
             std::string::npos);
 }
 
+// What compare reads of traces is what import would have made of them.
+TEST_F(ImportTracesTest, CompareReadsTracesThemselves) {
+  Run(RunSimulate, {"--model", "gpt2-medium", "--cluster", "h100-sxm:1x2", "--global-batch", "4",
+                    "--seq", "512", "--timeline", Path("predicted.pb"), "--quiet"});
+  const std::string first = Write("rank0.json", Kineto({.rank = 0, .world_size = 2}));
+  const std::string second = Write("rank1.json.gz", Gzip(Kineto({.rank = 1, .world_size = 2})));
+  Run(RunImport, {"kineto", first, second, "-o", Path("measured.pb")});
+  EXPECT_EQ(Output(RunCompare, {Path("predicted.pb"), first, second}),
+            Output(RunCompare, {Path("predicted.pb"), Path("measured.pb")}));
+  nlohmann::json report = Json(RunCompare, {Path("predicted.pb"), first, second});
+  EXPECT_EQ(report["inputs"].size(), 3);
+  EXPECT_EQ(report["measured"]["path"], first + ", " + second);
+}
+
+TEST_F(ImportTracesTest, CompareTakesNoOtherFilesSideBySide) {
+  Run(RunSimulate, {"--model", "gpt2-medium", "--cluster", "h100-sxm:1x1", "--global-batch", "4",
+                    "--seq", "512", "--timeline", Path("predicted.pb"), "--quiet"});
+  const std::string trace = Write("rank0.json", Kineto({}));
+  EXPECT_NE(ErrorOf(RunCompare, {Path("predicted.pb"), Path("predicted.pb"), trace})
+                .find("MEASURED: got 2 files of which " + Path("predicted.pb") +
+                      " is no trace of a profiler"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(RunCompare, {Path("predicted.pb"), trace, Path("predicted.pb")})
+                .find(Path("predicted.pb")),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(RunCompare, {Path("predicted.pb"), Path("missing.json")}).find("missing.json"),
+            std::string::npos);
+}
+
 TEST_F(ImportTracesTest, AnExportedTimelineIsReadBackEqual) {
   Run(RunSimulate,
       {"--model", "gpt2-medium", "--cluster", "h100-sxm:1x4", "--pp", "2", "--global-batch", "8",

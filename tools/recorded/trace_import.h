@@ -9,12 +9,11 @@
 
 #include "tools/recorded/measured_timeline.h"
 #include "tools/recorded/recording.h"
+#include "tools/recorded/trace_format.h"
 #include "tools/recorded/trace_samples.h"
 #include "tools/verb/command.h"
 
 namespace stagecraft {
-
-enum class TraceFormat { kKineto, kNsys, kChakra };
 
 struct TraceImport {
   TraceFormat format = TraceFormat::kKineto;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/analysis/task_waits.h"
+#include "tools/report/op_estimates_report.h"
 #include "tools/report/path_runs.h"
 
 namespace stagecraft {
@@ -147,7 +148,7 @@ nlohmann::ordered_json ToJson(const Explanation& explanation) {
   Json json = {{"label", explanation.label}, {"cost_model", explanation.cost_model}};
   const Json step = StepToJson(explanation.job, explanation.step, {});
   for (const char* key : {"model", "cluster", "gpus", "step_time_ms", "breakdown_ms",
-                          "bubble_fraction", "critical_rank", "peak_memory_gib", "memory", "fits",
+                          "communication_ms", "bubble_fraction", "critical_rank", "peak_memory_gib", "memory", "fits",
                           "cost", "plan", "placement", "warnings", "tasks", "fingerprint"}) {
     json[key] = step[key];
   }
@@ -158,6 +159,7 @@ nlohmann::ordered_json ToJson(const Explanation& explanation) {
   json["stages"] = StagesToJson(explanation);
   json["waits"] = WaitsToJson(explanation);
   json["mechanisms"] = MechanismsToJson(explanation);
+  json["ops"] = OpEstimatesToJson(explanation.step);
   return json;
 }
 

@@ -7,6 +7,8 @@
 #include <ostream>
 #include <span>
 
+#include "tools/report/communication_total.h"
+#include "tools/report/op_estimates_report.h"
 #include "tools/report/path_runs.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/step_report.h"
@@ -152,6 +154,7 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   PrintCost(explanation.job.cost, explanation.job.cluster, evaluation, out);
   out << '\n';
   PrintBreakdown(evaluation, out);
+  PrintCommunicationTotal(FindCommunicationTotal(explanation.step), out);
   fmt::print(out, "\n");
   PrintPath(explanation, step, out);
   fmt::print(out, "total\n");
@@ -160,6 +163,7 @@ void PrintExplanation(const Explanation& explanation, std::ostream& out) {
   PrintStages(explanation, out);
   PrintWaits(explanation, step, out);
   PrintMechanisms(explanation, step, out);
+  PrintOpEstimates(explanation.step, out);
   const StageMemory& memory = TightestStage(explanation);
   fmt::print(out, "\npeak memory on stage {}: {:.2f} of {:.2f} GiB, {}\n", memory.stage,
              memory.Peak().gib(), memory.capacity.gib(), evaluation.fits ? "fits" : "does not fit");

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "costmodel/units.h"
+#include "tools/report/link_kinds.h"
 #include "tools/verb/text_table.h"
 
 namespace stagecraft {
@@ -242,7 +243,8 @@ Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
                              {"bytes", use.bytes.count()},
                              {"method", MethodToJson(use)},
                              {"links", std::move(names)},
-                             {"link_count", use.links.size()}});
+                             {"link_count", use.links.size()},
+                             {"link_kinds", LinkKindsToJson(cluster, use.links)}});
   }
   for (const int link : BusyLinks(step)) links.push_back(LinkToJson(step, cluster, link));
   return {{"communicators", std::move(communicators)}, {"links", std::move(links)}};
@@ -259,7 +261,7 @@ void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostrea
     const CommunicatorUse& use = like.first;
     table.Add({like.What(), like.Stages(), Name(use.kind), Name(use.method.algorithm),
                Name(use.method.protocol), BottleneckText(use, cluster),
-               fmt::format("{}", use.links.size()), fmt::format("{}", use.method.channels),
+               LinkKindsText(cluster, use.links), fmt::format("{}", use.method.channels),
                fmt::format("{}", use.fabric.ranks), fmt::format("{}", use.fabric.nodes),
                fmt::format("{:.3f}", static_cast<double>(like.most.count()) * 1e-9)});
   }

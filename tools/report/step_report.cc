@@ -10,6 +10,7 @@
 #include "search/remedy.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/step/peak_share.h"
+#include "tools/report/communication_total.h"
 #include "tools/report/network_report.h"
 #include "tools/report/placement.h"
 #include "tools/report/plan_report.h"
@@ -135,7 +136,11 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
        {"wall_ms", wall.total_ms},
        {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}});
   if (!step.evaluation.fits) report["remedies"] = RemediesToJson(RemediesOf(job, step));
-  if (step.evaluation.steady) report["steady_state"] = SteadyToJson(step);
+  if (step.evaluation.steady) {
+    report["steady_state"] = SteadyToJson(step);
+  } else {
+    report["communication_ms"] = CommunicationTotalToJson(FindCommunicationTotal(step));
+  }
   report.update(NetworkToJson(step, job.cluster));
   return report;
 }
@@ -236,6 +241,7 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
   PrintCost(job.cost, job.cluster, e, out);
   fmt::print(out, "\n");
   PrintBreakdown(e, out);
+  if (!e.steady) PrintCommunicationTotal(FindCommunicationTotal(step), out);
   PrintNetwork(step, job.cluster, out);
   PrintMemory(e, job.cluster, job.margin, out);
   for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);

@@ -17,6 +17,7 @@
 #include "search/stopwatch.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/sweep/file_claim.h"
+#include "tools/sweep/known_rows.h"
 #include "tools/sweep/rank_parts.h"
 #include "tools/sweep/read_grid.h"
 #include "tools/sweep/sweep_run.h"
@@ -74,6 +75,7 @@ Sweep::Sweep(const SweepRequest& request, std::ostream& err)
 
 bool Sweep::Run() {
   CheckDatabasePath(path_);
+  for (const std::string& known : request_.reuse) RunStore::Read(known);  // before a file is made
   PrintNotes();
   const std::string own = PartOfRank(path_, share_.rank);
   const FileClaim claim = Claim(own, share_.rank > 0);
@@ -122,12 +124,18 @@ std::vector<int64_t> Sweep::PointsLeft(const RunStore& store, int64_t* before) c
 void Sweep::RunOwnPoints(RunStore& store) {
   int64_t before = 0;
   std::vector<int64_t> points = PointsLeft(store, &before);
-  const auto left = static_cast<int64_t>(points.size());
-  const int64_t all = before + left;
+  const int64_t all = before + static_cast<int64_t>(points.size());
   if (before > 0 && IsTalkative()) {
     err_ << fmt::format("note: {} of {} points are done already\n", before, all);
   }
-  if (left == 0) return;
+  if (!request_.reuse.empty()) {
+    const int64_t known = TakeKnownRows(request_.reuse, grid_, inputs_, points, store);
+    if (IsTalkative()) {
+      err_ << fmt::format("note: {} of {} points are known from other databases\n", known, all);
+    }
+    before += known;
+  }
+  if (points.empty()) return;
   ProgressLine progress(err_, !IsTalkative());
   const Stopwatch watch;
   const auto report = [&](int64_t kept) {

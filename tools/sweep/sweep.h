@@ -15,11 +15,12 @@
 namespace stagecraft {
 
 struct SweepRequest {
-  std::string grid;                 // the file
-  std::string output;               // the database
-  std::string shard;                // as in ShareOf()
-  std::optional<int> shards = {};   // as in ShareOf()
-  std::optional<int> threads = {};  // absent: one for each processor
+  std::string grid;                     // the file
+  std::string output;                   // the database
+  std::string shard;                    // as in ShareOf()
+  std::optional<int> shards = {};       // as in ShareOf()
+  std::optional<int> threads = {};      // absent: one for each processor
+  std::vector<std::string> reuse = {};  // databases whose rows stand for points of the same inputs
   bool is_quiet = false;
 };
 
@@ -28,10 +29,11 @@ class Sweep {
   // Reads the grid. Notes and progress go to `err`, which must outlive it. Throws InputError.
   Sweep(const SweepRequest& request, std::ostream& err);
 
-  // Evaluates the points of this process that are not done, and keeps them in the database. Rank 0
-  // of several then waits for the others, and takes over their rows. Returns false if it was
-  // interrupted. Throws InputError if the database is not one of this grid or another process is
-  // writing it; std::runtime_error if other ranks have ended before their points were done.
+  // Evaluates the points of this process that are neither done nor known from earlier sweeps, and
+  // keeps them all in the database. Rank 0 of several then waits for the others, and takes over
+  // their rows. Returns false if it was interrupted. Throws InputError if the database is not one
+  // of this grid or another process is writing it, or one to be reused is not of a sweep;
+  // std::runtime_error if other ranks have ended before their points were done.
   bool Run();
 
   // The database of this shard.

@@ -87,6 +87,46 @@ TEST_F(SweepTest, ShardsCanBeSweptIntoOneFileOneAfterAnother) {
   EXPECT_EQ(Table("runs.db"), whole);
 }
 
+// A wider grid takes the 24 rows of the first one, to the byte, and adds its own.
+TEST_F(SweepTest, RowsOfAnotherSweepStandForPointsWithTheSameInputs) {
+  ASSERT_EQ(Run("sweep $grid.yaml -o $small.db --quiet").code, kExitOk);
+  std::string wider = kSmallGrid;
+  const std::string batches = "micro-batch: [1, 2, 3]";
+  wider.replace(wider.find(batches), batches.size(), "micro-batch: [1, 2, 3, 4]");
+  Write("wider.yaml", wider);
+  ASSERT_EQ(Run("sweep $wider.yaml -o $fresh.db --quiet").code, kExitOk);
+  const SweepOutcome swept = Run("sweep $wider.yaml -o $wider.db --reuse $small.db");
+  EXPECT_EQ(swept.code, kExitOk) << swept.err;
+  EXPECT_NE(swept.err.find("note: 24 of 32 points are known from other databases\n8 points in"),
+            std::string::npos)
+      << swept.err;
+  EXPECT_EQ(Table("wider.db"), Table("fresh.db"));
+  // If all points are known, none is left.
+  const SweepOutcome again = Run("sweep $grid.yaml -o $again.db --reuse $wider.db");
+  EXPECT_NE(again.err.find("note: 24 of 24 points are known"), std::string::npos) << again.err;
+  EXPECT_EQ(again.err.find("points/s"), std::string::npos) << again.err;
+  EXPECT_EQ(Table("again.db"), Table("small.db"));
+}
+
+TEST_F(SweepTest, OtherInputsAreNotReused) {
+  ASSERT_EQ(Run("sweep $grid.yaml -o $small.db --quiet").code, kExitOk);
+  std::string other = kSmallGrid;
+  other.replace(other.find("seq: 128"), 8, "seq: 256");
+  Write("other.yaml", other);
+  const SweepOutcome swept = Run("sweep $other.yaml -o $other.db --reuse $small.db");
+  EXPECT_EQ(swept.code, kExitOk) << swept.err;
+  EXPECT_NE(swept.err.find("note: 0 of 24 points are known"), std::string::npos) << swept.err;
+  EXPECT_NE(swept.err.find("24 points in"), std::string::npos) << swept.err;
+}
+
+TEST_F(SweepTest, WhatCannotBeReusedIsRefused) {
+  Write("plain.db", "no database");
+  ExpectRefused("sweep $grid.yaml -o $new.db --reuse $plain.db", "plain.db");
+  EXPECT_FALSE(Exists("new.db"));
+  ASSERT_EQ(Run("sweep $grid.yaml -o $small.db --quiet").code, kExitOk);
+  ExpectRefused("sweep --list $small.db --reuse $small.db", "--reuse: got it with --list");
+}
+
 // Sets variables of the environment as long as it exists.
 class Setting {
  public:

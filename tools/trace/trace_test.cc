@@ -129,6 +129,42 @@ TEST(TraceViewTest, AtTaskLevelOpsAreLeftOut) {
   EXPECT_EQ(MakeTraceView(without_times).slices.size(), 5u);
 }
 
+// Three slices of tasks, and 2, 1 and 3 of their ops: 9 in all.
+TEST(TraceViewTest, OpsOfTheFirstTasksAreShownIfThereAreTooMany) {
+  const TwoStages job;
+  EXPECT_EQ(OpsUntil(job.Input(), 9), Duration::Max());
+  EXPECT_EQ(OpsUntil(job.Input(), 8), 5_us);
+  EXPECT_EQ(OpsUntil(job.Input(), 6), 5_us);
+  EXPECT_EQ(OpsUntil(job.Input(), 5), 3_us);
+  EXPECT_EQ(OpsUntil(job.Input(), 4), Duration());
+  TraceInput without_times = job.Input();
+  without_times.op_times = nullptr;
+  EXPECT_EQ(OpsUntil(without_times, 100), Duration());
+}
+
+// 100,001 forwards of two ops each, of which 50,000 begin before the 200,000 slices are full.
+TEST(TraceViewTest, AViewStaysWithinItsSlices) {
+  constexpr int kTasks = 100'001;
+  Schedule::Builder s;
+  const OpId op = s.AddOp(Op::Elementwise(Bytes(12)));
+  const OpSequenceId ops = s.AddOpSequence(std::vector<OpId>{op, op});
+  const std::vector<Lane> lane = {s.AddLane({s.AddRank({.device = 0}), LaneKind::kCompute})};
+  std::vector<Duration> starts, ends;
+  for (int task = 0; task < kTasks; ++task) {
+    s.Add(lane, {}, ops, {0, 0, 0, task, Phase::kForward, 0});
+    starts.push_back(Duration::Nanoseconds(2 * task));
+    ends.push_back(Duration::Nanoseconds(2 * task + 2));
+  }
+  const Schedule schedule = s.Build();
+  const Timeline timeline(starts, ends);
+  const OpTimes times = {{{Duration::Nanoseconds(1)}}, {0}};
+  const TraceView view =
+      MakeTraceView({.schedule = schedule, .timeline = timeline, .op_times = &times});
+  EXPECT_EQ(view.level, TraceLevel::kOp);
+  EXPECT_EQ(view.slices.size(), 199'999u);
+  EXPECT_EQ(view.ops_until, Duration::Nanoseconds(2 * 49'999));
+}
+
 TEST(TraceViewTest, ATaskOnTwoRanksIsShownOnBoth) {
   Schedule::Builder s;
   for (int rank = 0; rank < 2; ++rank) s.AddRank({});

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "costmodel/check.h"
 #include "costmodel/op.h"
@@ -24,7 +25,7 @@ class ViewBuilder {
   }
 
   TraceView Build(std::optional<TraceLevel> level) {
-    view_.level = ChooseLevel(level);
+    ChooseLevel(level);
     view_.facts = in_.facts;
     rows_.AddStrings(schedule_);
     AddRanks();
@@ -34,6 +35,27 @@ class ViewBuilder {
     AddFlows();
     for (size_t rank = 0; rank < in_.memory.size(); ++rank) AddMemory(static_cast<int>(rank));
     return std::move(view_);
+  }
+
+  Duration OpsUntil(int64_t most) const {
+    if (!KnowsOpTimes()) return Duration();
+    std::vector<std::pair<Duration, int64_t>> ops;  // of each slice of a task, by its start
+    for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) {
+      for (const TaskId task : schedule_.order(Lane{lane})) {
+        if (IsShownOn(task, Lane{lane})) {
+          ops.emplace_back(timeline_.start(task), std::ssize(OpsOf(task)));
+        }
+      }
+    }
+    std::sort(ops.begin(), ops.end());
+    int64_t slices = std::ssize(ops);
+    Duration until;  // of the tasks so far, the last start before which all fit
+    for (const auto& [start, count] : ops) {
+      if (start > until) until = start;
+      slices += count;
+      if (slices > most) return until;
+    }
+    return Duration::Max();
   }
 
  private:
@@ -65,16 +87,12 @@ class ViewBuilder {
     return op_sequence < 0 ? std::span<const OpId>() : schedule_.ops(op_sequence);
   }
 
-  TraceLevel ChooseLevel(std::optional<TraceLevel> level) const {
+  // Chooses how much is shown.
+  void ChooseLevel(std::optional<TraceLevel> level) {
     CHECK(KnowsOpTimes() || level != TraceLevel::kOp);
-    if (level || !KnowsOpTimes()) return level.value_or(TraceLevel::kTask);
-    int64_t slices = 0;
-    for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) {
-      for (const TaskId task : schedule_.order(Lane{lane})) {
-        if (IsShownOn(task, Lane{lane})) slices += 1 + std::ssize(OpsOf(task));
-      }
-    }
-    return slices <= kMaxSlicesOfOpLevel ? TraceLevel::kOp : TraceLevel::kTask;
+    if (!level) view_.ops_until = OpsUntil(kMostSlicesWithOps);
+    const bool shows_ops = view_.ops_until > Duration();
+    view_.level = level.value_or(shows_ops ? TraceLevel::kOp : TraceLevel::kTask);
   }
 
   void AddRanks() {
@@ -153,7 +171,8 @@ class ViewBuilder {
       if (IsCollective(schedule_.op(op).kind)) sent += schedule_.op(op).bytes;
     }
     if (sent > Bytes(0)) rows_.AddArgument(kBytesKey, sent.count());
-    if (view_.level == TraceLevel::kOp) AddOps(track, task);
+    const bool shows_ops = timeline_.start(task) < view_.ops_until;
+    if (view_.level == TraceLevel::kOp && shows_ops) AddOps(track, task);
   }
 
   // The ops that decide how long an op sequence takes: of ops that run side by side only the
@@ -274,6 +293,10 @@ class ViewBuilder {
 };
 
 }  // namespace
+
+Duration OpsUntil(const TraceInput& input, int64_t most) {
+  return ViewBuilder(input).OpsUntil(most);
+}
 
 TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level) {
   return ViewBuilder(input).Build(level);

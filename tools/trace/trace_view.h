@@ -22,8 +22,9 @@ enum class TraceLevel {
   kOp,    // and inside of that one for each op
 };
 
-// A trace that would have more slices than this shows only tasks, unless ops are asked for.
-inline constexpr int64_t kMaxSlicesOfOpLevel = 200'000;
+// A trace that would have more slices of tasks and ops than this shows the ops of its first tasks
+// alone, unless ops are asked for.
+inline constexpr int64_t kMostSlicesWithOps = 200'000;
 
 // Refers to schedule, timeline, op_times and launches, which must outlive it.
 struct TraceInput {
@@ -101,9 +102,15 @@ struct TraceView {
   std::vector<std::string> names, categories, keys, texts;
   std::vector<std::pair<std::string, std::string>> facts;
   TraceLevel level = TraceLevel::kTask;
+  Duration ops_until = Duration::Max();  // with kOp: tasks that start earlier hold their ops
 };
 
-// Without a level, chooses kOp if that stays within kMaxSlicesOfOpLevel and times of ops are known.
+// Returns until when tasks can hold their ops if there are to be at most `most` slices of tasks and
+// ops: those that start earlier. Duration::Max() if all can; zero if none can, or if the times of
+// ops are not known.
+Duration OpsUntil(const TraceInput& input, int64_t most = kMostSlicesWithOps);
+
+// Without a level, ops are shown as far as OpsUntil() says, and kTask is chosen if that is nowhere.
 //
 // A task is shown on its first lane of every rank that it occupies. Its ops follow one another in
 // proportion to their times on that rank, which are exact if they add up to the task's duration.

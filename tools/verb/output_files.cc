@@ -122,8 +122,8 @@ void CheckPlace(const Output& output) {
 
 const Args& OutputFlags() {
   static const Args flags = {
-      "-o",         "--output", "--op-samples", "--trace",       "--csv",
-      "--timeline", "--report", "--history",    "--save-policy", "--template"};
+      "-o",       "--output",  "--op-samples",  "--trace",    "--csv",   "--timeline",
+      "--report", "--history", "--save-policy", "--template", "--launch"};
   return flags;
 }
 

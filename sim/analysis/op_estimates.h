@@ -1,0 +1,30 @@
+// OpKindTime: what the ops of one kind take on a rank in a step, and what this prediction rests on.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/cost_model.h"
+#include "costmodel/op.h"
+#include "costmodel/units.h"
+#include "sim/engine/bound_costs.h"
+#include "sim/schedule/schedule.h"
+
+namespace stagecraft {
+
+struct OpKindTime {
+  OpKind kind = OpKind::kNone;
+  int64_t ops = 0;
+  Duration time;  // of ops side by side only what is exposed
+  // Shares of the time by Basis; they add up to 1.
+  std::array<double, kBasisCount> basis{};
+  double spread = 0;  // sigma of log(time), the mean over the time; without that of a framework
+};
+
+// Returns the kinds that take any time on the rank, those that take longest first. Times are those
+// of the cost model: launches of the host and what runs beside on other lanes add nothing.
+std::vector<OpKindTime> TimesByOpKind(const Schedule& schedule, const BoundCosts& costs,
+                                      int32_t rank);
+
+}  // namespace stagecraft
