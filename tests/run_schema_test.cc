@@ -54,8 +54,7 @@ TEST_F(RunSchemaTest, StepsAreAsTheSchemaSays) {
 }
 
 TEST_F(RunSchemaTest, TrainingRunsAreAsTheSchemaSays) {
-  const Json report =
-      Run("--steps 4 --checkpoint-every 2 --checkpoint-folder $T/kept --kill 1@step=3");
+  const Json report = Run("--steps 4 --checkpoint-every 2 --kill 1@step=3");
   EXPECT_EQ(report["training"]["kills"].size(), 1u);
   EXPECT_EQ(Errors(report), std::vector<std::string>());
 }
