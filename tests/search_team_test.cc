@@ -300,7 +300,7 @@ TEST(PackedEvaluationTest, ComesBackAsItWas) {
   const Cluster cluster = ParseCluster("h100-sxm:1x8");
   const AnalyticalModel model;
   for (const PipelineSchedule schedule :
-       {PipelineSchedule::kInterleaved, PipelineSchedule::kPipeDream}) {
+       {PipelineSchedule::kInterleaved, PipelineSchedule::kPipeDream2bw}) {
     PlanDegrees degrees;
     degrees.pipeline = 4;
     degrees.schedule = schedule;
@@ -309,7 +309,7 @@ TEST(PackedEvaluationTest, ComesBackAsItWas) {
     degrees.sequence = 512;
     const Plan plan = MakePlan(degrees, workload, cluster);
     RankedPlan ranked{plan, SimulateStep(plan, workload, cluster, model).evaluation, 1.5};
-    ASSERT_EQ(ranked.evaluation.steady.has_value(), schedule == PipelineSchedule::kPipeDream);
+    ASSERT_EQ(ranked.evaluation.steady.has_value(), schedule == PipelineSchedule::kPipeDream2bw);
     Packer packer;
     packer(std::optional(ranked));
     const std::string bytes = packer.Take();
