@@ -18,6 +18,14 @@ std::optional<Plan> MakeCandidate(const SearchProblem& problem, const PlanSpace&
   }
 }
 
+void AddMissingPlan(const SearchProblem& problem, const PlanSpace& space, size_t index,
+                    RankedPlan& ranked) {
+  if (!ranked.plan.stages.empty()) return;
+  std::optional<Plan> plan = MakeCandidate(problem, space, index);
+  CHECK(plan);  // another rank could make it
+  ranked.plan = std::move(*plan);
+}
+
 PlanRanker::PlanRanker(const SearchProblem& problem)
     : problem_(problem), evaluators_([&problem] {
         return Evaluator(problem.workload, problem.cluster, problem.model,

@@ -22,6 +22,11 @@ namespace stagecraft {
 std::optional<Plan> MakeCandidate(const SearchProblem& problem, const PlanSpace& space,
                                   size_t index);
 
+// Sets the plan of an evaluation that came from another rank without it (packed_evaluation.h): plan
+// `index` of the space. Does nothing if there is one.
+void AddMissingPlan(const SearchProblem& problem, const PlanSpace& space, size_t index,
+                    RankedPlan& ranked);
+
 // PlanRanker evaluates the plans of one problem, which must outlive it. Its methods may be called
 // from any thread.
 class PlanRanker {

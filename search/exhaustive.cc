@@ -1,16 +1,20 @@
 #include "search/exhaustive.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <queue>
 #include <utility>
 #include <vector>
 
+#include "costmodel/hash.h"
 #include "search/candidate.h"
+#include "search/divided_work.h"
 #include "search/findings.h"
+#include "search/packed_evaluation.h"
+#include "search/packing.h"
 
 namespace stagecraft {
 namespace {
@@ -42,6 +46,12 @@ struct Evaluated {
   bool is_done = false;
   std::optional<RankedPlan> plan;  // no value: its schedule needs more memory than it may use
 };
+
+template <typename Bytes, Is<Evaluated> Value>
+void PassAlong(Bytes& bytes, Value& value) {
+  auto& [is_done, plan] = value;
+  bytes(is_done, plan);
+}
 
 // Queue holds the candidates that wait, by pipeline schedule and then bound. Schedules take turns,
 // so that one whose bounds are loose does not keep the others from being evaluated.
@@ -176,10 +186,15 @@ class Search {
 
   // Evaluates plans. Those for which the budget is not enough wait again.
   void Evaluate(const std::vector<size_t>& indices) {
-    std::vector<Evaluated> found(indices.size());
-    tbb::parallel_for(size_t{0}, indices.size(), [&](size_t i) {
-      if (findings_.MayGoOn()) found[i] = {true, Evaluate(indices[i])};
-    });
+    std::vector<Evaluated> found = ComputeTogether<Evaluated>(
+        findings_.watch(), indices.size(),
+        [&](size_t i) {
+          return findings_.MayGoOnHere() ? Evaluated{true, Evaluate(indices[i])} : Evaluated{};
+        },
+        [&](size_t i, Hash& hash) {
+          hash.Add(static_cast<int64_t>(indices[i]))
+              .Add(std::bit_cast<int64_t>(space_.Bound(indices[i])));
+        });
     for (size_t i = 0; i < indices.size(); ++i) {
       if (found[i].is_done) {
         Keep(std::move(found[i].plan), indices[i]);
@@ -200,6 +215,7 @@ class Search {
     findings_.CountEvaluation();
     if (!found) return;
     findings_.NoteSeen(SeenPlanOf(*found, index));
+    if (findings_.NeedsPlanOf(*found)) AddMissingPlan(problem_, space_, index, *found);
     if (found->evaluation.fits) {
       findings_.Keep(std::move(*found));
     } else {

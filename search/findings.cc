@@ -10,20 +10,14 @@ namespace stagecraft {
 
 Findings::Findings(const SearchProblem& problem, const PlanSpace& space,
                    const SearchOptions& options)
-    : space_(space), options_(options), ranker_(problem) {
+    : space_(space), options_(options), watch_(options.budget), ranker_(problem) {
   result_.space = space.name();
 }
 
-bool Findings::IsSpent() const {
-  return options_.budget.IsSpent(result_.evaluated, watch_.Seconds());
+bool Findings::MayGoOnHere() const {
+  return !watch_.IsSpentHere(result_.evaluated) ||
+         (result_.evaluated == 0 && !watch_.IsStoppedHere());
 }
-
-bool Findings::IsStopped() const {
-  const std::atomic<bool>* stop = options_.budget.stop;
-  return stop != nullptr && stop->load();
-}
-
-bool Findings::MayGoOn() const { return !IsSpent() || (result_.evaluated == 0 && !IsStopped()); }
 
 size_t Findings::Room(size_t wanted) const {
   const int64_t most = options_.budget.evaluations;
@@ -57,6 +51,11 @@ void Findings::Keep(RankedPlan ranked) {
                        [](double own, const RankedPlan& other) { return own < other.score; });
   plans.insert(place, std::move(ranked));
   if (plans.size() > static_cast<size_t>(options_.top)) plans.pop_back();
+}
+
+bool Findings::NeedsPlanOf(const RankedPlan& ranked) const {
+  return ranked.evaluation.fits ? ranked.score < WorstKept()
+                                : obstacle_.IsNearer(ranked.evaluation);
 }
 
 double Findings::WorstKept() const {

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "search/budget_watch.h"
 #include "search/candidate.h"
 #include "search/obstacle.h"
 #include "search/plan_space.h"
 #include "search/problem.h"
 #include "search/solution.h"
-#include "search/stopwatch.h"
 
 namespace stagecraft {
 
@@ -25,13 +25,16 @@ class Findings {
 
   PlanRanker& ranker() { return ranker_; }
   const SearchResult& result() const { return result_; }  // so far
+  BudgetWatch& watch() { return watch_; }
 
-  bool IsSpent() const;
+  bool IsSpent() { return watch_.IsSpent(result_.evaluated); }
   // Returns whether a stop of the search was requested (Budget::stop).
-  bool IsStopped() const;
+  bool IsStopped() { return watch_.IsStopped(); }
   // Returns whether another wave of plans may be evaluated. The first wave may be, whatever the
   // budget, so that there is an answer, unless the search was stopped.
-  bool MayGoOn() const;
+  bool MayGoOn() { return !IsSpent() || (result_.evaluated == 0 && !IsStopped()); }
+  // Returns the same for this process alone (BudgetWatch); from any thread, during a wave.
+  bool MayGoOnHere() const;
   // Returns how many of `wanted` further evaluations the budget allows.
   size_t Room(size_t wanted) const;
   void Report(int64_t left, double best, double bound) const;
@@ -47,6 +50,9 @@ class Findings {
   void NoteMisfit(const RankedPlan& ranked, const std::function<std::string()>& choices);
   // Keeps a plan that fits if it is among the best SearchOptions::top.
   void Keep(RankedPlan ranked);
+  // Returns whether Keep() or, if it does not fit, NoteMisfit() would look at the plan itself and
+  // not only at its evaluation.
+  bool NeedsPlanOf(const RankedPlan& ranked) const;
 
   // The least score of the kept plans; infinity if there is none.
   double best_score() const { return best_score_; }
@@ -60,7 +66,7 @@ class Findings {
  private:
   const PlanSpace& space_;
   const SearchOptions& options_;
-  const Stopwatch watch_;
+  BudgetWatch watch_;
   PlanRanker ranker_;
   SearchResult result_;
   double best_score_ = std::numeric_limits<double>::infinity();

@@ -1,16 +1,20 @@
 #include "search/pareto.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "costmodel/hash.h"
 #include "search/candidate.h"
+#include "search/divided_work.h"
 #include "search/findings.h"
+#include "search/packed_evaluation.h"
+#include "search/packing.h"
 
 namespace stagecraft {
 namespace {
@@ -38,6 +42,12 @@ struct Looked {
   std::optional<RankedPlan> ranked;  // no value: there is no such plan
   bool is_beaten = false;            // by its memory and bounds, so that it is not simulated
 };
+
+template <typename Bytes, Is<Looked> Value>
+void PassAlong(Bytes& bytes, Value& value) {
+  auto& [ranked, is_beaten] = value;
+  bytes(ranked, is_beaten);
+}
 
 class Search {
  public:
@@ -86,8 +96,12 @@ class Search {
     for (; next < queue_.size() && wave.size() < room; ++next) {
       if (!IsBeaten(queue_[next].bound)) wave.push_back(queue_[next]);
     }
-    std::vector<Looked> looked(wave.size());
-    tbb::parallel_for(size_t{0}, wave.size(), [&](size_t i) { looked[i] = LookAt(wave[i]); });
+    std::vector<Looked> looked = ComputeTogether<Looked>(
+        findings_.watch(), wave.size(), [&](size_t i) { return LookAt(wave[i]); },
+        [&](size_t i, Hash& hash) {
+          hash.Add(static_cast<int64_t>(wave[i].index))
+              .Add(std::bit_cast<int64_t>(wave[i].bound.step));
+        });
     for (size_t i = 0; i < wave.size(); ++i) Keep(std::move(looked[i]), wave[i].index);
     return next;
   }
@@ -108,6 +122,9 @@ class Search {
     if (looked.is_beaten) findings_.CountFeasible();
     if (!looked.ranked) return;
     const Evaluation& evaluation = looked.ranked->evaluation;
+    if (evaluation.fits || findings_.NeedsPlanOf(*looked.ranked)) {
+      AddMissingPlan(problem_, space_, index, *looked.ranked);
+    }
     if (!evaluation.fits) {
       return findings_.NoteMisfit(*looked.ranked, [&] { return space_.Describe(index); });
     }

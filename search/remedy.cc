@@ -15,6 +15,7 @@
 #include "search/exhaustive.h"
 #include "search/plan_space.h"
 #include "search/solution.h"
+#include "search/team.h"
 #include "sim/memory/stage_memory.h"
 #include "sim/pipeline/pipeline_schedule.h"
 #include "sim/plan/plan_degrees.h"
@@ -235,7 +236,7 @@ std::vector<Remedy> FindRemedies(const Plan& plan, const Workload& workload, con
   return FirstOfEachKind(ChangesOfPlan(*degrees, cluster), {*degrees, {}, cluster}, judge);
 }
 
-std::vector<Remedy> FindRemedies(const SearchProblem& problem) {
+std::vector<Remedy> FindRemedies(const SearchProblem& problem, Team* team) {
   const Judge judge = [&](const Draft& draft) -> std::optional<std::vector<StageMemory>> {
     const SearchProblem changed{.workload = problem.workload,
                                 .cluster = draft.cluster,
@@ -247,8 +248,8 @@ std::vector<Remedy> FindRemedies(const SearchProblem& problem) {
                                 .prices = problem.prices};
     if (!FindErrors(changed).empty()) return std::nullopt;
     const std::unique_ptr<PlanSpace> space = MakePlanSpace(changed);
-    const SearchResult result =
-        SearchExhaustively(changed, *space, {.budget = {.evaluations = kTriedEvaluations}});
+    const SearchResult result = SearchExhaustively(
+        changed, *space, {.budget = {.evaluations = kTriedEvaluations, .team = team}});
     if (result.plans.empty()) return std::nullopt;
     return result.plans[0].evaluation.memory;
   };

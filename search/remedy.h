@@ -7,6 +7,7 @@
 
 #include "costmodel/units.h"
 #include "search/problem.h"
+#include "search/team.h"
 #include "sim/cluster/cluster.h"
 #include "sim/memory/framework_memory.h"
 #include "sim/plan/plan.h"
@@ -32,7 +33,7 @@ inline constexpr size_t kMostRemedies = 4;
 
 // Does the same for a search that found no plan that fits: gives up restrictions of its choices,
 // and changes what it does not choose. Each change is searched with a few hundred evaluations.
-// `peak` is that of the best plan then.
-std::vector<Remedy> FindRemedies(const SearchProblem& problem);
+// `peak` is that of the best plan then. The ranks of a team, if there is one, search together.
+std::vector<Remedy> FindRemedies(const SearchProblem& problem, Team* team = nullptr);
 
 }  // namespace stagecraft

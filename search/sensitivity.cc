@@ -1,16 +1,19 @@
 #include "search/sensitivity.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "costmodel/hash.h"
 #include "costmodel/memo_model.h"
+#include "search/budget_watch.h"
 #include "search/candidate.h"
-#include "search/stopwatch.h"
+#include "search/divided_work.h"
+#include "search/packed_evaluation.h"
 
 namespace stagecraft {
 namespace {
@@ -79,8 +82,10 @@ class Candidates {
 
 class Change {
  public:
-  Change(const SearchProblem& problem, PlanSpace& space, const SpeedChange& change)
-      : scaled_(problem.model, change.speeds),
+  Change(const SearchProblem& problem, PlanSpace& space, const SpeedChange& change,
+         BudgetWatch& watch)
+      : watch_(watch),
+        scaled_(problem.model, change.speeds),
         memo_(scaled_),
         problem_(WithModel(problem, memo_)),
         base_(space),
@@ -118,11 +123,16 @@ class Change {
       candidate.may_fit = space_->LeastMemory(candidate.index).Share() <= 1;
       if (candidate.may_fit) wave.push_back(&candidate);
     }
-    std::vector<std::optional<RankedPlan>> ranked(wave.size());
-    tbb::parallel_for(size_t{0}, wave.size(), [&](size_t i) {
-      std::optional<Plan> plan = MakeCandidate(problem_, *space_, wave[i]->index);
-      if (plan) ranked[i] = ranker_.Rank(std::move(*plan));
-    });
+    std::vector<std::optional<RankedPlan>> ranked = ComputeTogether<std::optional<RankedPlan>>(
+        watch_, wave.size(),
+        [&](size_t i) {
+          std::optional<Plan> plan = MakeCandidate(problem_, *space_, wave[i]->index);
+          return plan ? std::optional(ranker_.Rank(std::move(*plan))) : std::nullopt;
+        },
+        [&](size_t i, Hash& hash) {
+          hash.Add(static_cast<int64_t>(wave[i]->index))
+              .Add(std::bit_cast<int64_t>(wave[i]->floor));
+        });
     for (size_t i = 0; i < wave.size(); ++i) {
       ++answer_.evaluated;
       if (!ranked[i]) continue;
@@ -130,12 +140,14 @@ class Change {
       if (!seen.fits) {
         wave[i]->may_fit = !seen.is_fixed;
       } else if (ranked[i]->score < Best()) {
+        AddMissingPlan(problem_, *space_, wave[i]->index, *ranked[i]);
         answer_.better = std::move(*ranked[i]);
       }
     }
     return next;
   }
 
+  BudgetWatch& watch_;
   const ScaledModel scaled_;
   const MemoModel memo_;
   const SearchProblem problem_;
@@ -171,16 +183,14 @@ std::vector<ChangedAnswer> FindSensitivity(const SearchProblem& problem, PlanSpa
                                            const RankedPlan& best, std::span<const SeenPlan> seen,
                                            const std::vector<SpeedChange>& changes,
                                            const Budget& budget) {
-  const Stopwatch clock;
+  BudgetWatch watch(budget);
   Candidates candidates(space, seen);
   std::vector<ChangedAnswer> answers;
   int64_t evaluated = 0;
   for (const SpeedChange& change : changes) {
-    const auto spent = [&](int64_t own) {
-      return budget.IsSpent(evaluated + own, clock.Seconds());
-    };
+    const auto spent = [&](int64_t own) { return watch.IsSpent(evaluated + own); };
     if (spent(0)) break;
-    answers.push_back(Change(problem, space, change).Run(best, candidates, spent));
+    answers.push_back(Change(problem, space, change, watch).Run(best, candidates, spent));
     evaluated += answers.back().evaluated;
   }
   return answers;

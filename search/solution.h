@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/team.h"
 #include "sim/plan/plan.h"
 #include "sim/step/evaluation.h"
 
@@ -21,17 +22,23 @@ struct Budget {
   int64_t evaluations = 0;                  // 0: no limit
   double seconds = 0;                       // 0: no limit
   const std::atomic<bool>* stop = nullptr;  // set by another thread; may be null
+  Team* team = nullptr;                     // what spends it together; null: this process alone
 
+  bool IsLate(double seconds_used) const { return seconds > 0 && seconds_used >= seconds; }
+  bool IsStopped() const { return stop != nullptr && stop->load(); }
+  // Returns whether it is used up, as far as this process knows.
   bool IsSpent(int64_t evaluated, double seconds_used) const {
-    return (evaluations > 0 && evaluated >= evaluations) ||
-           (seconds > 0 && seconds_used >= seconds) || (stop != nullptr && stop->load());
+    return (evaluations > 0 && evaluated >= evaluations) || IsLate(seconds_used) || IsStopped();
   }
-  // Returns what is left of the budget after this much was used; no value if it is used up.
+  // Returns what is left of the budget after this much was used; no value if it is used up. All
+  // ranks of the team must ask.
   std::optional<Budget> Left(int64_t evaluated, double seconds_used) const {
-    if (IsSpent(evaluated, seconds_used)) return std::nullopt;
+    const bool is_spent = IsSpent(evaluated, seconds_used);
+    if (team == nullptr ? is_spent : AnySays(*team, is_spent)) return std::nullopt;
     return Budget{.evaluations = evaluations > 0 ? evaluations - evaluated : 0,
                   .seconds = seconds > 0 ? seconds - seconds_used : 0,
-                  .stop = stop};
+                  .stop = stop,
+                  .team = team};
   }
 };
 

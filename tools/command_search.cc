@@ -22,6 +22,7 @@
 #include "search/remedy.h"
 #include "search/space_views.h"
 #include "search/stopwatch.h"
+#include "search/team.h"
 #include "search/tie.h"
 #include "sim/plan/plan_degrees.h"
 #include "sim/step/evaluation.h"
@@ -31,6 +32,7 @@
 #include "tools/flags/search_flags.h"
 #include "tools/frameworks/framework_table.h"
 #include "tools/frameworks/training_export.h"
+#include "tools/ranks/run_on_ranks.h"
 #include "tools/report/algorithm_comparison.h"
 #include "tools/report/answer_page.h"
 #include "tools/report/pareto_report.h"
@@ -45,6 +47,7 @@
 #include "tools/verb/command.h"
 #include "tools/verb/flags.h"
 #include "tools/verb/interrupt_catcher.h"
+#include "tools/verb/output_files.h"
 #include "tools/verb/print_json.h"
 #include "tools/verb/proto_text.h"
 #include "tools/verb/report_header.h"
@@ -85,13 +88,19 @@ struct SearchAnswer {
   std::optional<Ties> ties;      // of the plans that are shown, if there are several
   std::vector<Remedy> remedies;  // if no plan fits
   double explained_s = 0;
+  bool is_interrupted = false;  // by Ctrl-C or the like
 };
 
+// Whether this process is the one that answers: it has no team, or is rank 0.
+bool IsFirst(const Team* team) { return team == nullptr || team->rank() == 0; }
+
 // Compares the plans that are shown, or looks for what would make one fit if there is none.
-void JudgePlans(const SearchJob& job, const SearchProblem& problem, SearchAnswer& answer) {
+void JudgePlans(const SearchJob& job, const SearchProblem& problem, Team* team,
+                SearchAnswer& answer) {
   const SearchResult& result = BestRun(answer.runs).result;
-  if (job.wants_pareto || InterruptCatcher::was_interrupted()) return;
-  if (result.plans.size() > 1) {
+  if (job.wants_pareto || answer.is_interrupted) return;
+  // Only rank 0 says what it finds.
+  if (result.plans.size() > 1 && IsFirst(team)) {
     const size_t count = std::min(result.plans.size(), kMostCompared);
     answer.ties = FindTies(
         problem, {result.plans.begin(), result.plans.begin() + static_cast<ptrdiff_t>(count)});
@@ -99,7 +108,7 @@ void JudgePlans(const SearchJob& job, const SearchProblem& problem, SearchAnswer
   // Without a bound, the search ended because it had looked at everything.
   const bool is_whole = result.bound <= 0 || result.is_optimal;
   if (result.plans.empty() && result.refusal.empty() && is_whole && job.wants_explanation) {
-    answer.remedies = FindRemedies(problem);
+    answer.remedies = FindRemedies(problem, team);
   }
 }
 
@@ -118,11 +127,13 @@ std::function<void(const SearchProgress&)> ReportTo(ProgressLine& progress,
   };
 }
 
-SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, ProgressLine& progress) {
+SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Team* team,
+                    ProgressLine& progress) {
   PlanSearchOptions options = job.options;
   options.search.report = ReportTo(progress, problem);
   const InterruptCatcher catcher;
   options.search.budget.stop = InterruptCatcher::flag();
+  options.search.budget.team = team;
   const std::unique_ptr<PlanSpace> plans = MakePlanSpace(problem);
   const std::unique_ptr<PlanSpace> space = RememberBounds(*plans);
   SearchAnswer answer;
@@ -137,6 +148,8 @@ SearchAnswer Answer(const SearchJob& job, const SearchProblem& problem, Progress
                       LeftOf(options.search.budget, answer.runs));
     answer.explained_s = watch.Seconds();
   }
+  answer.is_interrupted = InterruptCatcher::was_interrupted();
+  if (team != nullptr) answer.is_interrupted = AnySays(*team, answer.is_interrupted);
   if (!job.wants_pareto) {
     for (PlanRun& one : answer.runs) {
       if (one.result.plans.size() > static_cast<size_t>(job.shown)) {
@@ -275,9 +288,9 @@ std::vector<std::string> WritePlan(const PlanFiles& files, const SearchJob& job,
   return launch.notes;
 }
 
-}  // namespace
-
-int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+// The verb on one rank of a team, or alone.
+int Search(const Args& args, Team* team, std::ostream& out, std::ostream& err) {
+  if (IsFirst(team)) CheckOutputFiles(args);
   Flags flags("search", "Finds the best plans for training a network on a cluster.");
   flags.AddExample(
       "search --model llama3-70b --cluster h100-sxm:8x8 --global-batch 512 --seq 8192 --top 3 -o "
@@ -310,7 +323,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   if (flags.Parse(args, out)) return kExitOk;
 
   if (!plan_file.empty()) CheckProtoTextPath("-o", plan_file);
-  if (!page.empty()) CheckOutputPath("--report", page, {".html"});
+  if (!page.empty() && IsFirst(team)) CheckOutputPath("--report", page, {".html"});
   const SearchJob job = search.Build();
   const TrainingExport::Format* const launch = LaunchFormat(job, launch_file);
   const std::unique_ptr<CostModel> model = cost_model.Load();
@@ -320,9 +333,10 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
   if (!errors.empty()) throw InputError(errors[0]);
 
   ProgressLine progress(err, quiet);
-  SearchAnswer answer = Answer(job, problem, progress);
+  SearchAnswer answer = Answer(job, problem, team, progress);
+  JudgePlans(job, problem, team, answer);
+  if (!IsFirst(team)) return kExitOk;
   CheckPlans(job.Problem(*model), answer.runs);
-  JudgePlans(job, problem, answer);
   const SearchResult& result = BestRun(answer.runs).result;
   if (!result.refusal.empty()) throw InputError(result.refusal);
 
@@ -341,7 +355,7 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
     report["cost_model"] = cost_model.name();
     report["seed"] = job.options.seed;
     report.update(AnswerToJson(job, problem, answer));
-    report["interrupted"] = InterruptCatcher::was_interrupted();
+    report["interrupted"] = answer.is_interrupted;
     report["warnings"] = warnings;
   }
   if (!page.empty()) {
@@ -356,8 +370,16 @@ int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& 
       fmt::print(out, "note: {}\n", warning);
     }
   }
-  if (InterruptCatcher::was_interrupted()) return kExitInterrupted;
+  if (answer.is_interrupted) return kExitInterrupted;
   return result.plans.empty() ? kExitInfeasible : kExitOk;
+}
+
+}  // namespace
+
+int RunSearch(const Args& args, std::istream&, std::ostream& out, std::ostream& err) {
+  return RunOnRanks(args, out, err, [&](Team* team, std::ostream& own_out, std::ostream& own_err) {
+    return Search(args, team, own_out, own_err);
+  });
 }
 
 }  // namespace stagecraft

@@ -1,14 +1,15 @@
 #include "search/plans/plan_gradient.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <utility>
 
+#include "costmodel/hash.h"
+#include "search/divided_work.h"
 #include "search/plans/beam.h"
+#include "search/plans/packed_draft.h"
 #include "search/plans/shape_stages.h"
 
 namespace stagecraft {
@@ -68,12 +69,14 @@ void SearchPlansByGradient(const SearchProblem& problem, const std::vector<PlanS
   size_t next = 0, idle = 0;
   while (!trials.IsSpent() && idle < shapes.size()) {
     const int64_t before = trials.evaluations();
-    std::vector<std::vector<PlanDraft>> rounded(std::min(kWave, shapes.size()));
-    tbb::parallel_for(size_t{0}, rounded.size(), [&](size_t i) {
-      Descent descent(problem, shapes[(next + i) % shapes.size()].draft, options,
-                      random.Child("plan gradient", next + i));
-      if (descent.is_possible()) rounded[i] = descent.Run();
-    });
+    const auto shape = [&](size_t i) { return shapes[(next + i) % shapes.size()].draft; };
+    const auto descend = [&](size_t i) {
+      Descent descent(problem, shape(i), options, random.Child("plan gradient", next + i));
+      return descent.is_possible() ? descent.Run() : std::vector<PlanDraft>();
+    };
+    const auto rounded = ComputeTogether<std::vector<PlanDraft>>(
+        trials.watch(), std::min(kWave, shapes.size()), descend,
+        [&](size_t i, Hash& hash) { hash.Add(shape(i).Describe()); });
     next += rounded.size();
     std::vector<PlanDraft> drafts;
     for (const std::vector<PlanDraft>& two : rounded) {

@@ -1,12 +1,13 @@
 #include "search/plans/plan_trials.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/hash.h"
+#include "search/divided_work.h"
+#include "search/packed_evaluation.h"
 #include "sim/step/plan_pass_orders.h"
 
 namespace stagecraft {
@@ -25,11 +26,14 @@ PlanTrials::PlanTrials(const SearchProblem& problem, const PlanSpace& space,
 
 bool PlanTrials::Fits(double score) { return score < kUnfit; }
 
+Plan PlanTrials::Make(const PlanDraft& draft) const {
+  return WithPassOrders(maker_.Make(draft), problem_.workload, problem_.cluster, problem_.model,
+                        problem_.framework);
+}
+
 std::optional<RankedPlan> PlanTrials::Try(const PlanDraft& draft) {
   try {
-    return findings_.ranker().Rank(WithPassOrders(maker_.Make(draft), problem_.workload,
-                                                  problem_.cluster, problem_.model,
-                                                  problem_.framework));
+    return findings_.ranker().Rank(Make(draft));
   } catch (const InputError&) {
     return std::nullopt;
   }
@@ -38,6 +42,8 @@ std::optional<RankedPlan> PlanTrials::Try(const PlanDraft& draft) {
 double PlanTrials::Keep(const PlanDraft& draft, std::optional<RankedPlan> tried) {
   if (!tried) return kInfinity;
   findings_.CountEvaluation();
+  // The evaluations of other ranks come without the plan.
+  if (tried->plan.stages.empty() && findings_.NeedsPlanOf(*tried)) tried->plan = Make(draft);
   if (!tried->evaluation.fits) {
     findings_.NoteMisfit(*tried, [&] { return draft.Describe(); });
     return kUnfit * (1 + MemoryShare(tried->evaluation.memory));
@@ -57,8 +63,9 @@ std::vector<double> PlanTrials::Score(std::vector<PlanDraft> drafts) {
   }
   for (size_t begin = 0, end = 0; begin < unseen.size() && !IsSpent(); begin = end) {
     end = begin + findings_.Room(std::min(kWave, unseen.size() - begin));
-    std::vector<std::optional<RankedPlan>> tried(end - begin);
-    tbb::parallel_for(begin, end, [&](size_t i) { tried[i - begin] = Try(drafts[unseen[i]]); });
+    std::vector<std::optional<RankedPlan>> tried = ComputeTogether<std::optional<RankedPlan>>(
+        findings_.watch(), end - begin, [&](size_t i) { return Try(drafts[unseen[begin + i]]); },
+        [&](size_t i, Hash& hash) { hash.Add(drafts[unseen[begin + i]].Describe()); });
     for (size_t i = begin; i < end; ++i) {
       const PlanDraft& draft = drafts[unseen[i]];
       seen_[draft] = Keep(draft, std::move(tried[i - begin]));

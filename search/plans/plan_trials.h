@@ -7,12 +7,14 @@
 #include <optional>
 #include <vector>
 
+#include "search/budget_watch.h"
 #include "search/findings.h"
 #include "search/plan_space.h"
 #include "search/plans/plan_draft.h"
 #include "search/plans/plan_maker.h"
 #include "search/problem.h"
 #include "search/solution.h"
+#include "sim/plan/plan.h"
 
 namespace stagecraft {
 
@@ -22,7 +24,8 @@ class PlanTrials {
   PlanTrials(const SearchProblem& problem, const PlanSpace& space, const SearchOptions& options);
 
   const Budget& budget() const { return options_.budget; }
-  bool IsSpent() const { return findings_.IsSpent(); }
+  BudgetWatch& watch() { return findings_.watch(); }
+  bool IsSpent() { return findings_.IsSpent(); }
 
   // Returns the scores of the drafts' plans. Simulates those not seen before, side by side; each
   // counts as an evaluation. The score is infinity if there is no such plan, which costs nothing,
@@ -41,6 +44,8 @@ class PlanTrials {
   SearchResult Finish() { return findings_.Finish(); }
 
  private:
+  // Throws InputError if there is no such plan.
+  Plan Make(const PlanDraft& draft) const;
   std::optional<RankedPlan> Try(const PlanDraft& draft);
   double Keep(const PlanDraft& draft, std::optional<RankedPlan> tried);
 

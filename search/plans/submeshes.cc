@@ -1,14 +1,16 @@
 #include "search/plans/submeshes.h"
 
-#include <oneapi/tbb/parallel_for.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "costmodel/hash.h"
+#include "search/divided_work.h"
+#include "search/packing.h"
 #include "search/plans/beam.h"
+#include "search/plans/packed_draft.h"
 
 namespace stagecraft {
 namespace {
@@ -256,6 +258,12 @@ class Programme {
 
 }  // namespace
 
+template <typename Bytes, Is<SubmeshDraft> Value>
+void PassAlong(Bytes& bytes, Value& value) {
+  auto& [draft, step] = value;
+  bytes(draft, step);
+}
+
 std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const StageTable& table,
                                          Duration most) {
   return Programme(problem, table).Run(most);
@@ -266,18 +274,20 @@ void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<Plan
   constexpr size_t kWave = 8;
   for (size_t begin = 0; begin < shapes.size() && !trials.IsSpent(); begin += kWave) {
     const size_t end = std::min(begin + kWave, shapes.size());
-    std::vector<std::vector<SubmeshDraft>> solved(end - begin);
     // A stage computes its part of one micro-batch after another, so a step takes at least the
     // number of micro-batches times that.
     const bool is_bounded =
         problem.objective == Objective::kStepTime && std::isfinite(trials.best_score());
     const Duration best = is_bounded ? Duration::Seconds(trials.best_score()) : Duration::Max();
-    tbb::parallel_for(begin, end, [&](size_t i) {
-      const StageTable table(problem, shapes[i].draft);
+    const auto solve = [&](size_t i) {
+      const StageTable table(problem, shapes[begin + i].draft);
       const Duration most =
           is_bounded ? Duration::Nanoseconds(best.ns() / table.micro_batches()) : best;
-      solved[i - begin] = SolveSubmeshes(problem, table, most);
-    });
+      return SolveSubmeshes(problem, table, most);
+    };
+    const auto solved = ComputeTogether<std::vector<SubmeshDraft>>(
+        trials.watch(), end - begin, solve,
+        [&](size_t i, Hash& hash) { hash.Add(shapes[begin + i].draft.Describe()); });
     std::vector<PlanDraft> drafts;
     for (const std::vector<SubmeshDraft>& found : solved) {
       for (const SubmeshDraft& one : found) {

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
@@ -14,14 +13,10 @@ namespace {
 
 constexpr int64_t kMostShards = 1'000'000;
 
-// Returns the number that a variable holds. Throws InputError if it is none.
-std::optional<int64_t> NumberIn(const Environment& environment, const char* name) {
-  const std::optional<std::string> text = environment(name);
-  if (!text) return std::nullopt;
-  const std::optional<int64_t> number = ParseNumber<int64_t>(*text);
-  if (number && *number >= 0 && *number <= 1'000'000'000) return number;
-  throw InputError(fmt::format("{}: got \"{}\" in the environment, want a whole number, or --shard",
-                               name, *text));
+constexpr const char* kInstead = ", or --shard";
+
+std::optional<int64_t> ShardNumber(const Environment& environment, const char* name) {
+  return NumberIn(environment, name, kInstead);
 }
 
 void ReadShard(const std::string& text, SweepShare& share) {
@@ -40,11 +35,11 @@ void ReadShard(const std::string& text, SweepShare& share) {
 
 // Sets the shard of a Slurm array, whose tasks need not begin at 0. Returns whether there is one.
 bool ReadSlurmArray(const Environment& environment, SweepShare& share) {
-  const auto task = NumberIn(environment, "SLURM_ARRAY_TASK_ID");
+  const auto task = ShardNumber(environment, "SLURM_ARRAY_TASK_ID");
   if (!task) return false;
-  const auto count = NumberIn(environment, "SLURM_ARRAY_TASK_COUNT");
-  const int64_t first = NumberIn(environment, "SLURM_ARRAY_TASK_MIN").value_or(0);
-  const int64_t step = NumberIn(environment, "SLURM_ARRAY_TASK_STEP").value_or(1);
+  const auto count = ShardNumber(environment, "SLURM_ARRAY_TASK_COUNT");
+  const int64_t first = ShardNumber(environment, "SLURM_ARRAY_TASK_MIN").value_or(0);
+  const int64_t step = ShardNumber(environment, "SLURM_ARRAY_TASK_STEP").value_or(1);
   const bool is_regular = count && step > 0 && *task >= first && (*task - first) % step == 0 &&
                           (*task - first) / step < *count;
   if (!is_regular) {
@@ -61,7 +56,7 @@ bool ReadSlurmArray(const Environment& environment, SweepShare& share) {
 }
 
 bool ReadIndexedJob(const Environment& environment, std::optional<int> shards, SweepShare& share) {
-  const auto index = NumberIn(environment, "JOB_COMPLETION_INDEX");
+  const auto index = ShardNumber(environment, "JOB_COMPLETION_INDEX");
   if (!index) return false;
   if (!shards) {
     throw InputError(fmt::format(
@@ -80,46 +75,18 @@ bool ReadIndexedJob(const Environment& environment, std::optional<int> shards, S
   return true;
 }
 
-// Where a launcher says which rank a process is.
-struct Launcher {
-  const char* rank;
-  const char* size;
-};
-constexpr Launcher kLaunchers[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                   {"PMI_RANK", "PMI_SIZE"},
-                                   {"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}};
-
 void ReadRank(const Environment& environment, SweepShare& share) {
-  for (const Launcher& launcher : kLaunchers) {
-    const auto rank = NumberIn(environment, launcher.rank);
-    const auto size = NumberIn(environment, launcher.size);
-    if (!rank || !size) continue;
-    if (*rank >= *size) {
-      throw InputError(fmt::format("{}: got {} in the environment, want less than {}, which is {}",
-                                   launcher.rank, *rank, launcher.size, *size));
-    }
-    share.rank = *rank;
-    share.ranks = *size;
-    const int64_t here = NumberIn(environment, "OMPI_COMM_WORLD_LOCAL_SIZE").value_or(1);
-    if (here < 1) {
-      throw InputError("OMPI_COMM_WORLD_LOCAL_SIZE: got 0 in the environment, want 1 or more");
-    }
-    share.local_ranks = static_cast<int>(here);
-    if (*size > 1) {
-      share.notes.push_back(
-          fmt::format("rank {} of {}: {} is {}", *rank, *size, launcher.rank, *rank));
-    }
-    return;
-  }
+  const std::optional<LaunchedRank> launched = FindLaunchedRank(environment);
+  if (!launched) return;
+  share.rank = launched->rank;
+  share.ranks = launched->size;
+  share.local_ranks = launched->local_size;
+  if (launched->size == 1) return;
+  share.notes.push_back(fmt::format("rank {} of {}: {} is {}", launched->rank, launched->size,
+                                    launched->variable, launched->rank));
 }
 
 }  // namespace
-
-std::optional<std::string> ProcessEnvironment(const char* name) {
-  const char* const value = std::getenv(name);
-  if (value == nullptr || *value == '\0') return std::nullopt;
-  return value;
-}
 
 SweepShare ShareOf(const std::string& shard, std::optional<int> shards,
                    const Environment& environment) {

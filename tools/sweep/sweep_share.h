@@ -2,17 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace stagecraft {
+#include "tools/ranks/launched_rank.h"
 
-// Returns the value of an environment variable, if it is set.
-using Environment = std::function<std::optional<std::string>(const char*)>;
-// Returns a variable of the environment of this process; no value if it is not set.
-std::optional<std::string> ProcessEnvironment(const char* name);
+namespace stagecraft {
 
 // A shard is swept into a database of its own; the ranks of an MPI job sweep one together.
 struct SweepShare {
@@ -29,7 +25,7 @@ struct SweepShare {
 // `shard` is "3/8", counted from 0, or empty: the share is then that of a Slurm array
 // (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _STEP) or of an indexed job of Kubernetes
 // (JOB_COMPLETION_INDEX, with `shards` of them), if this process is part of one. Ranks are those of
-// mpirun or srun (OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK). Throws InputError for a shard out of
+// FindLaunchedRank(). Throws InputError for a shard out of
 // range, `shards` without such a job, and numbers of the environment that do not go together.
 SweepShare ShareOf(const std::string& shard, std::optional<int> shards,
                    const Environment& environment);

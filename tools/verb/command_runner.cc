@@ -5,6 +5,7 @@
 #include <new>
 #include <ostream>
 #include <string>
+#include <string_view>
 
 #include "costmodel/check.h"
 #include "costmodel/nearest.h"
@@ -13,6 +14,10 @@
 
 namespace stagecraft {
 namespace {
+
+// Several processes may run this verb together (tools/ranks/run_on_ranks.h); the first of them
+// checks the output files.
+constexpr std::string_view kSharedVerb = "search";
 
 void PrintHelp(std::span<const Command> commands, const char* example, std::ostream& out) {
   out << "stagecraft predicts a distributed training step: its time, memory and traffic.\n\n"
@@ -55,7 +60,7 @@ int RunVerb(const Command& command, const Args& args, std::istream& in, std::ost
   // Our readers report in a sentence with the file's name what protobuf would print.
   const google::protobuf::LogSilencer silent_protobuf;
   try {
-    CheckOutputFiles(args);
+    if (command.name != kSharedVerb) CheckOutputFiles(args);
     return Printed(command.run(args, in, out, err), out, err);
   } catch (const InputError& error) {
     Complain(command, error.what(), err);
