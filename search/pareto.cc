@@ -77,6 +77,17 @@ class Search {
                        [&](const Point& other) { return other.NoMoreThan(point); });
   }
 
+  // Returns whether a candidate is beaten even at its bounds, close ones included.
+  bool IsBeaten(const Candidate& candidate) {
+    if (IsBeaten(candidate.bound)) return true;
+    const Duration close = space_.CloseTime(candidate.index);
+    if (close == Duration::Max()) return true;
+    Point bound = candidate.bound;
+    bound.step = close.seconds();
+    bound.cost = bound.step * CostRate(problem_, space_.GroupDevices(candidate.index));
+    return IsBeaten(bound);
+  }
+
   // Evaluates the next candidates that are not beaten even at their bounds. Returns where the rest
   // begins.
   size_t EvaluateWave(size_t first) {
@@ -84,7 +95,7 @@ class Search {
     std::vector<Candidate> wave;
     size_t next = first;
     for (; next < queue_.size() && wave.size() < room; ++next) {
-      if (!IsBeaten(queue_[next].bound)) wave.push_back(queue_[next]);
+      if (!IsBeaten(queue_[next])) wave.push_back(queue_[next]);
     }
     std::vector<Looked> looked(wave.size());
     tbb::parallel_for(size_t{0}, wave.size(), [&](size_t i) { looked[i] = LookAt(wave[i]); });
