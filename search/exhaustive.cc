@@ -35,6 +35,7 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 struct Candidate {
   size_t index = 0;  // in the space
   double bound = 0;
+  bool is_close = false;  // the bound is PlanSpace::CloseBound()
 
   // Orders a heap so that the least bound is on top, among equals the first.
   friend bool operator<(const Candidate& a, const Candidate& b) {
@@ -77,16 +78,16 @@ class Queue {
 
   // Takes the next candidate that has a schedule up to a class and a bound below `bound`; no value
   // if there is none.
-  std::optional<size_t> Take(ScheduleClass last, double bound) {
+  std::optional<Candidate> Take(ScheduleClass last, double bound) {
     for (size_t tried = 0; tried < by_schedule_.size(); ++tried) {
       const size_t schedule = turn_;
       turn_ = (turn_ + 1) % by_schedule_.size();
       Heap& heap = by_schedule_[schedule];
       if (!IsUpTo(last, schedule) || heap.empty() || heap.top().bound >= bound) continue;
-      const size_t index = heap.top().index;
+      const Candidate taken = heap.top();
       heap.pop();
       --size_;
-      return index;
+      return taken;
     }
     return std::nullopt;
   }
@@ -166,20 +167,31 @@ class Search {
   }
 
   // Takes the next plans to be evaluated, at most `most`, without those whose least memory does not
-  // fit.
+  // fit. A plan whose close bound is larger than its first one waits again with it.
   std::vector<size_t> TakeWave(size_t most) {
     std::vector<size_t> wave;
     while (wave.size() < most) {
-      const std::optional<size_t> next = queue_.Take(looks_at_, findings_.WorstKept());
+      const std::optional<Candidate> next = queue_.Take(looks_at_, findings_.WorstKept());
       if (!next) break;
-      const MemoryNeed memory = space_.LeastMemory(*next);
-      if (memory.Share() <= 1) {
-        wave.push_back(*next);
+      const size_t index = next->index;
+      if (next->is_close) {
+        wave.push_back(index);
         continue;
       }
-      findings_.NoteStates(memory, *next);
+      const MemoryNeed memory = space_.LeastMemory(index);
+      const bool may_fit = memory.Share() <= 1;
+      if (!may_fit) findings_.NoteStates(memory, index);
+      const double bound = may_fit ? space_.CloseBound(index) : kInfinity;
+      if (bound < findings_.WorstKept()) {
+        // As long as many plans are not enumerated yet, a close bound says little about the order.
+        if (is_behind_) {
+          wave.push_back(index);
+          continue;
+        }
+        queue_.Add(space_.Order(index), {index, bound, true});
+      }
       if (findings_.IsSpent()) break;
-      EnumerateWhatMayBeLeast();
+      if (!may_fit || !is_behind_) EnumerateWhatMayBeLeast();
     }
     return wave;
   }
@@ -199,7 +211,7 @@ class Search {
       if (found[i].is_done) {
         Keep(std::move(found[i].plan), indices[i]);
       } else {
-        queue_.Add(space_.Order(indices[i]), {indices[i], space_.Bound(indices[i])});
+        queue_.Add(space_.Order(indices[i]), {indices[i], space_.CloseBound(indices[i]), true});
       }
     }
   }

@@ -87,6 +87,17 @@ class Search {
                        [&](const Point& other) { return other.NoMoreThan(point); });
   }
 
+  // Returns whether a candidate is beaten even at its bounds, close ones included.
+  bool IsBeaten(const Candidate& candidate) {
+    if (IsBeaten(candidate.bound)) return true;
+    const Duration close = space_.CloseTime(candidate.index);
+    if (close == Duration::Max()) return true;
+    Point bound = candidate.bound;
+    bound.step = close.seconds();
+    bound.cost = bound.step * CostRate(problem_, space_.GroupDevices(candidate.index));
+    return IsBeaten(bound);
+  }
+
   // Evaluates the next candidates that are not beaten even at their bounds. Returns where the rest
   // begins.
   size_t EvaluateWave(size_t first) {
@@ -94,7 +105,7 @@ class Search {
     std::vector<Candidate> wave;
     size_t next = first;
     for (; next < queue_.size() && wave.size() < room; ++next) {
-      if (!IsBeaten(queue_[next].bound)) wave.push_back(queue_[next]);
+      if (!IsBeaten(queue_[next])) wave.push_back(queue_[next]);
     }
     std::vector<Looked> looked = ComputeTogether<Looked>(
         findings_.watch(), wave.size(), [&](size_t i) { return LookAt(wave[i]); },

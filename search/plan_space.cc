@@ -1,6 +1,9 @@
 #include "search/plan_space.h"
 
+#include <algorithm>
 #include <limits>
+
+#include "costmodel/check.h"
 
 namespace stagecraft {
 
@@ -53,6 +56,28 @@ double PlanSpace::Bound(size_t index) {
   const Duration least = LeastTime(index);
   if (least == Duration::Max()) return std::numeric_limits<double>::infinity();
   return problem_.objective == Objective::kStepTime ? least.seconds() : LeastMemory(index).Share();
+}
+
+Duration PlanSpace::CloseTime(size_t index) {
+  const auto [entry, is_new] = close_times_.try_emplace(index, LeastTime(index));
+  Duration& least = entry->second;
+  if (!is_new || least == Duration::Max()) return least;
+  try {
+    least = std::max(least, plan_bound_.StepTime(Make(index)));
+  } catch (const InputError&) {
+    least = Duration::Max();
+  }
+  return least;
+}
+
+Duration PlanSpace::KnownTime(size_t index) {
+  const auto known = close_times_.find(index);
+  return known == close_times_.end() ? LeastTime(index) : known->second;
+}
+
+double PlanSpace::CloseBound(size_t index) {
+  if (problem_.objective == Objective::kMemory) return Bound(index);
+  return LeastScore(problem_, CloseTime(index), GroupDevices(index));
 }
 
 }  // namespace stagecraft

@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "costmodel/units.h"
+#include "search/plan_bound.h"
 #include "search/plan_key.h"
 #include "search/problem.h"
 #include "sim/plan/plan.h"
@@ -31,7 +33,7 @@ struct MemoryNeed {
 // The problem must outlive the space. Methods that are not const must be called from one thread.
 class PlanSpace {
  public:
-  explicit PlanSpace(const SearchProblem& problem) : problem_(problem) {}
+  explicit PlanSpace(const SearchProblem& problem) : problem_(problem), plan_bound_(problem) {}
   virtual ~PlanSpace() = default;
 
   // The number of plans that have been enumerated so far; a plan keeps its number.
@@ -72,10 +74,18 @@ class PlanSpace {
   double LeastCost(size_t index);
   // Returns a lower bound of the plan's Score(); infinity if the plan cannot be made.
   double Bound(size_t index);
+  // Return bounds that are at least LeastTime() and Bound(), and closer: those of PlanBound, which
+  // takes some hundred times as long and is remembered.
+  Duration CloseTime(size_t index);
+  double CloseBound(size_t index);
+  // Returns CloseTime() if it is known already, else LeastTime().
+  Duration KnownTime(size_t index);
   const SearchProblem& problem() const { return problem_; }
 
  private:
   const SearchProblem& problem_;
+  PlanBound plan_bound_;
+  std::unordered_map<size_t, Duration> close_times_;
 };
 
 // Returns the best score that a plan can have if all that is known is that its step takes at least

@@ -67,7 +67,7 @@ class Candidates {
     const bool counts_cost = problem.objective == Objective::kCost;
     for (size_t i = first; i < space_.size(); ++i) {
       if (!fits[i - first]) continue;
-      const Duration least = std::max(space_.LeastTime(i), simulated[i - first]);
+      const Duration least = std::max(space_.KnownTime(i), simulated[i - first]);
       if (least == Duration::Max()) continue;
       const double rate = counts_cost ? CostRate(problem, space_.GroupDevices(i)) : 1;
       by_floor_.push_back({i, least.seconds() * rate});
@@ -121,7 +121,8 @@ class Change {
       Candidate& candidate = candidates[next];
       if (!candidate.may_fit || space_->Bound(candidate.index) >= Best()) continue;
       candidate.may_fit = space_->LeastMemory(candidate.index).Share() <= 1;
-      if (candidate.may_fit) wave.push_back(&candidate);
+      if (candidate.may_fit && space_->CloseBound(candidate.index) < Best())
+        wave.push_back(&candidate);
     }
     std::vector<std::optional<RankedPlan>> ranked = ComputeTogether<std::optional<RankedPlan>>(
         watch_, wave.size(),
