@@ -4,10 +4,12 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "tools/report/network_report.h"
+#include "costmodel/hash.h"
+#include "tools/report/communicator_uses.h"
 
 namespace stagecraft {
 namespace {
@@ -52,20 +54,37 @@ struct AlikeTasks {
   int64_t count = 0;
 };
 
+// Compares tasks by their op sequences, stages and lanes.
+struct Alikeness {
+  const Schedule& schedule;
+
+  size_t operator()(TaskId task) const {
+    TableHash hash;
+    hash.Add(schedule.op_sequence(task)).Add(schedule.tag(task).stage);
+    for (const Lane lane : schedule.lanes(task)) hash.Add(Index(lane));
+    return hash.value();
+  }
+  bool operator()(TaskId a, TaskId b) const {
+    const auto x = schedule.lanes(a), y = schedule.lanes(b);
+    return schedule.op_sequence(a) == schedule.op_sequence(b) &&
+           schedule.tag(a).stage == schedule.tag(b).stage &&
+           std::equal(x.begin(), x.end(), y.begin(), y.end());
+  }
+};
+
 // Returns the tasks of passes that have ops, in the order of the last of those that are alike.
 std::vector<AlikeTasks> FindPasses(const Schedule& schedule) {
-  std::map<std::tuple<OpSequenceId, int, std::vector<Lane>>, AlikeTasks> passes;
+  const Alikeness alike{schedule};
+  std::unordered_map<TaskId, AlikeTasks, Alikeness, Alikeness> passes(0, alike, alike);
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     if (schedule.op_sequence(task) < 0 || schedule.communicator(task) >= 0) continue;
     if (!IsPass(schedule.tag(task).phase)) continue;
-    const auto lanes = schedule.lanes(task);
-    AlikeTasks& alike = passes[{schedule.op_sequence(task), schedule.tag(task).stage,
-                                std::vector<Lane>(lanes.begin(), lanes.end())}];
-    alike.last = task;
-    ++alike.count;
+    AlikeTasks& tasks = passes[task];
+    tasks.last = task;
+    ++tasks.count;
   }
   std::vector<AlikeTasks> list;
-  for (const auto& [key, alike] : passes) list.push_back(alike);
+  for (const auto& [first, tasks] : passes) list.push_back(tasks);
   std::sort(list.begin(), list.end(),
             [](const AlikeTasks& a, const AlikeTasks& b) { return a.last < b.last; });
   return list;
