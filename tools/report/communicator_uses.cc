@@ -149,6 +149,27 @@ class Collector {
   std::vector<TaskId> seen_by_;  // by rank: the last task that counted it
 };
 
+// Returns the different numbers >= 0, ascending. Links of a large group lie close together, so
+// marks in a row of bits take less time than sorting.
+std::vector<int> Distinct(std::vector<int> numbers) {
+  if (numbers.empty()) return numbers;
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  const int first = *least;
+  std::vector<bool> marked(static_cast<size_t>(*most - first) + 1);
+  if (marked.size() / 64 > numbers.size()) {
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    return numbers;
+  }
+  for (const int number : numbers) marked[number - first] = true;
+  numbers.clear();
+  for (auto next = std::find(marked.begin(), marked.end(), true); next != marked.end();
+       next = std::find(next + 1, marked.end(), true)) {
+    numbers.push_back(first + static_cast<int>(next - marked.begin()));
+  }
+  return numbers;
+}
+
 }  // namespace
 
 std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
@@ -161,9 +182,7 @@ std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
     const std::vector<int> route = cluster.FindRoute(group[i], to).links;
     links.insert(links.end(), route.begin(), route.end());
   }
-  std::sort(links.begin(), links.end());
-  links.erase(std::unique(links.begin(), links.end()), links.end());
-  return links;
+  return Distinct(std::move(links));
 }
 
 std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster) {
