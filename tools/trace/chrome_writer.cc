@@ -151,8 +151,9 @@ class Writer {
   }
 
   void WritePoints(const TraceTrack& track) {
+    const std::string name = Quote(track.name);
     for (int64_t i = track.begin; i < track.end; ++i) {
-      Append(R"({{"ph":"C","name":{},"pid":{})", Quote(track.name), Process(track));
+      Append(R"({{"ph":"C","name":{},"pid":{})", name, Process(track));
       AppendTime("ts", view_.points[i].time);
       Append(R"(,"args":{{"{}":{}}}}})", UnitName(track), view_.points[i].value);
       EndEvent();
@@ -164,7 +165,7 @@ class Writer {
   const std::vector<std::string> names_, categories_, keys_, texts_;
   int32_t root_process_ = -1;
   bool is_first_ = true;
-  std::string line_;
+  fmt::memory_buffer line_;
 };
 
 }  // namespace
