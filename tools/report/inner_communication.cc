@@ -1,7 +1,6 @@
 // Communication inside passes: collectives of tensor, context and expert parallelism.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -115,16 +114,18 @@ class Collector {
   struct Sums {
     CommunicatorUse use;
     int64_t rank_tasks = 0, rank_bytes = 0, members = 0;
-    std::set<int32_t> ranks;  // of the schedule
-    Bytes largest;            // of the ops
+    std::vector<bool> has_rank;  // by rank of the schedule
+    Bytes largest;               // of the ops
   };
 
   void Add(const AlikeTasks& alike) {
     const Schedule& schedule = step_.schedule;
-    std::set<int32_t> ranks;
+    std::vector<int32_t> ranks;
     for (const Lane lane : schedule.lanes(alike.last)) {
-      ranks.insert(schedule.lane_infos()[Index(lane)].rank);
+      ranks.push_back(schedule.lane_infos()[Index(lane)].rank);
     }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     const OpSequenceId op_sequence = schedule.op_sequence(alike.last);
     const auto ops = schedule.ops(op_sequence);
     const auto flags = schedule.flags(op_sequence);
@@ -135,7 +136,7 @@ class Collector {
     }
   }
 
-  void Add(const AlikeTasks& alike, OpId id, InnerGroup group, const std::set<int32_t>& ranks) {
+  void Add(const AlikeTasks& alike, OpId id, InnerGroup group, const std::vector<int32_t>& ranks) {
     const Op& op = step_.schedule.op(id);
     const int stage = step_.schedule.tag(alike.last).stage;
     const auto [found, is_new] =
@@ -147,12 +148,14 @@ class Collector {
       use.stage = stage;
       use.kind = op.kind;
       use.links = LinksOf(FirstGroup(step_.plan, stage, group), false, cluster_);
+      sums.has_rank.resize(step_.schedule.ranks().size());
     }
     int64_t devices = 0;
     for (const int32_t rank : ranks) {
       const int64_t multiplicity = step_.schedule.ranks()[rank].multiplicity;
       devices += multiplicity;
-      if (sums.ranks.insert(rank).second) sums.members += multiplicity;
+      if (!sums.has_rank[rank]) sums.members += multiplicity;
+      sums.has_rank[rank] = true;
     }
     sums.rank_tasks += alike.count * devices;
     sums.rank_bytes += alike.count * devices * op.bytes.count();
