@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "costmodel/analytical_model.h"
 #include "costmodel/check.h"
 #include "costmodel/random.h"
 #include "costmodel/units.h"
@@ -35,7 +34,7 @@ struct Flows {
 };
 
 Flows RunFlows(const Schedule& schedule, const Cluster& cluster, std::vector<LinkChange> changes) {
-  const AnalyticalModel model;
+  const PlainModel model;
   SimExecutor executor(cluster, model,
                        {.fidelity = NetworkFidelity::kFlow, .changes = std::move(changes)});
   Timeline timeline = executor.Execute(schedule);
@@ -76,7 +75,7 @@ Cluster DrawCluster(Random& random) {
 
 // Returns how many of the plans drawn have representatives.
 int CompareDrawnPlans(const Workload& workload, bool has_experts, uint64_t seeds) {
-  const AnalyticalModel model;
+  const PlainModel model;
   int represented = 0;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     Random random(seed);
