@@ -1,11 +1,9 @@
 #include "costmodel/proto_file.h"
 
-#include <fcntl.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/unknown_field_set.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +21,7 @@
 #include "costmodel/check.h"
 #include "costmodel/file_kind.h"
 #include "costmodel/json_to_proto.h"
+#include "costmodel/whole_file.h"
 
 namespace stagecraft {
 namespace {
@@ -143,26 +142,6 @@ struct FileCloser {
 using File = std::unique_ptr<std::FILE, FileCloser>;
 
 // Throws std::runtime_error with the reason that the system gave.
-[[noreturn]] void FailWriting(const std::string& path) {
-  throw std::runtime_error(path + ": cannot write: " + std::strerror(errno));
-}
-
-void WriteAll(int descriptor, const std::string& path, const std::string& contents) {
-  size_t written = 0;
-  while (written < contents.size()) {
-    const ssize_t count = write(descriptor, contents.data() + written, contents.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      const int reason = errno;
-      close(descriptor);
-      errno = reason;
-      FailWriting(path);
-    }
-    written += static_cast<size_t>(count);
-  }
-  if (close(descriptor) != 0) FailWriting(path);
-}
-
 }  // namespace
 
 bool IsProtoExtension(const std::string& extension) {
@@ -245,34 +224,9 @@ void ReadProtoFile(const std::string& path, Message* message) {
 }
 
 void WriteFileAtomically(const std::string& path, const std::string& contents) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  // A symbolic link stays the same: the file to which it points is replaced.
-  fs::path target = fs::weakly_canonical(path, error);
-  if (error) target = path;
-  const fs::path folder = target.has_parent_path() ? target.parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, error)) {
-    throw InputError(path + ": no such directory, want a path in an existing one");
-  }
-  if (fs::is_directory(target, error)) {
-    throw InputError(path + ": got a directory, want a file to write");
-  }
-  if (fs::exists(target, error) && !fs::is_regular_file(target, error)) {
-    const int direct = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (direct < 0) FailWriting(path);
-    WriteAll(direct, path, contents);
-    return;
-  }
-  const std::string part = target.string() + "." + std::to_string(getpid()) + ".part";
-  const int descriptor = open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) FailWriting(path);
-  try {
-    WriteAll(descriptor, path, contents);
-    if (std::rename(part.c_str(), target.c_str()) != 0) FailWriting(path);
-  } catch (...) {
-    unlink(part.c_str());
-    throw;
-  }
+  WholeFile file(path);
+  file.stream().write(contents.data(), static_cast<std::streamsize>(contents.size()));
+  file.Finish();
 }
 
 }  // namespace stagecraft

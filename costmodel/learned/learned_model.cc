@@ -29,6 +29,15 @@ Basis BasisOf(const LogTime& time, bool is_derived) {
   return time.is_calibrated ? Basis::kCalibrated : Basis::kLearned;
 }
 
+void CheckSchema(const CostModelProto& proto, const std::string& name) {
+  if (proto.schema() != kSchema) {
+    const bool is_older = proto.schema() > 0 && proto.schema() < kSchema;
+    throw InputError(
+        fmt::format("{}: schema: got {}, want {}; {}", name, proto.schema(), kSchema,
+                    is_older ? "an older version fitted it: fit it again" : "is it a cost model?"));
+  }
+}
+
 SiteFactors SiteFromProto(const SiteFactorsProto& proto, const std::string& name) {
   const auto factor = [&](const char* field, double value) {
     if (value == 0) return 1.0;
@@ -45,7 +54,7 @@ SiteFactors SiteFromProto(const SiteFactorsProto& proto, const std::string& name
 LearnedModel::LearnedModel()
     : analytical_(EmbeddedNcclTuning()), network_(NetworkModel::Shipped()) {
   for (const KernelFamily* family : KernelFamilies()) {
-    families_.emplace_back(*family);
+    families_.push_back(std::make_shared<const LazyFamily>(FamilyModel(*family)));
   }
 }
 
@@ -64,7 +73,9 @@ LearnedModel LearnedModel::Fit(std::span<const Sample> samples, const Report& re
   for (size_t f = 0; f < rows.size(); ++f) {
     fits.push_back(fit(*KernelFamilies()[f], rows[f]));
   }
-  for (size_t f = 0; f < rows.size(); ++f) model.families_[f] = fits[f].get();
+  for (size_t f = 0; f < rows.size(); ++f) {
+    model.families_[f] = std::make_shared<const LazyFamily>(fits[f].get());
+  }
   return model;
 }
 
@@ -72,7 +83,8 @@ CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const 
   const std::vector<std::vector<FitRow>> rows = MakeTrainingRows(samples, overhead_);
   CalibratedModel calibrated{*this, {}, 0};
   const Device* gpu = nullptr;
-  const auto calibrate = [&](std::span<const FitRow> of, FamilyModel& family) {
+  const auto calibrate = [&](std::span<const FitRow> of,
+                             std::shared_ptr<const LazyFamily>& family) {
     if (of.empty()) return;
     if (gpu == nullptr) gpu = of.front().device;
     for (const FitRow& row : of) {
@@ -81,8 +93,8 @@ CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const 
           fmt::format("calibration: got samples of {} and {}, want those of one GPU type", gpu->id,
                       row.device->id));
     }
-    CalibratedFamily result = family.Calibrated(of);
-    family = std::move(result.model);
+    CalibratedFamily result = family->Get().Calibrated(of);
+    family = std::make_shared<const LazyFamily>(std::move(result.model));
     calibrated.changes.push_back(std::move(result.changes));
     calibrated.rows += static_cast<int>(of.size());
   };
@@ -92,7 +104,7 @@ CalibratedModel LearnedModel::Calibrated(std::span<const Sample> samples) const 
 
 const FamilyModel* LearnedModel::ModelOf(const Op& op, const Device& device) const {
   const KernelFamily* const family = FamilyOf(op, device);
-  return family == nullptr ? nullptr : &families_[IndexOf(*family)];
+  return family == nullptr ? nullptr : &families_[IndexOf(*family)]->Get();
 }
 
 LearnedModel LearnedModel::WithMeasured(std::span<const Sample> samples) const {
@@ -186,45 +198,39 @@ std::vector<Estimate> LearnedModel::PredictUnmeasured(std::span<const Op> ops,
 }
 
 LearnedModel LearnedModel::FromProto(const CostModelProto& proto, const std::string& name) {
-  if (proto.schema() != kSchema) {
-    const bool is_older = proto.schema() > 0 && proto.schema() < kSchema;
-    throw InputError(
-        fmt::format("{}: schema: got {}, want {}; {}", name, proto.schema(), kSchema,
-                    is_older ? "an older version fitted it: fit it again" : "is it a cost model?"));
-  }
+  CheckSchema(proto, name);
   LearnedModel model;
-  // Reads families and returns which of them are present.
-  const auto read = [&](const auto& from, const char* field, std::vector<FamilyModel>& into) {
-    std::vector<bool> found(into.size(), false);
-    for (int i = 0; i < from.size(); ++i) {
-      const std::string place = fmt::format("{}: {}[{}]", name, field, i);
-      FamilyModel family = FamilyModel::FromProto(from[i], place);
-      const size_t index = IndexOf(family.family());
-      if (found[index]) {
-        throw InputError(fmt::format("{}.family: got \"{}\" again, want it once", place,
-                                     family.family().name()));
-      }
-      found[index] = true;
-      into[index] = std::move(family);
+  std::vector<bool> found(model.families_.size(), false);
+  for (int i = 0; i < proto.families_size(); ++i) {
+    const std::string place = fmt::format("{}: families[{}]", name, i);
+    FamilyModel family = FamilyModel::FromProto(proto.families(i), place);
+    const size_t index = IndexOf(family.family());
+    if (found[index]) {
+      throw InputError(
+          fmt::format("{}.family: got \"{}\" again, want it once", place, family.family().name()));
     }
-    return found;
-  };
-  const std::vector<bool> found = read(proto.families(), "families", model.families_);
+    found[index] = true;
+    model.families_[index] = std::make_shared<const LazyFamily>(std::move(family));
+  }
   for (size_t f = 0; f < found.size(); ++f) {
     if (found[f] || KernelFamilies()[f]->IsForHosts()) continue;
     throw InputError(
         fmt::format("{}: families: got none named \"{}\"", name, KernelFamilies()[f]->name()));
   }
-  model.overhead_ = CallOverhead::FromProto(proto, name);
-  model.measured_ = MeasuredTimes::FromProto(proto, name);
-  if (proto.has_site()) model.site_ = SiteFromProto(proto.site(), name);
+  model.TakeRest(proto, name);
   return model;
+}
+
+void LearnedModel::TakeRest(const CostModelProto& proto, const std::string& name) {
+  overhead_ = CallOverhead::FromProto(proto, name);
+  measured_ = MeasuredTimes::FromProto(proto, name);
+  if (proto.has_site()) site_ = SiteFromProto(proto.site(), name);
 }
 
 CostModelProto LearnedModel::ToProto() const {
   CostModelProto proto;
   proto.set_schema(kSchema);
-  for (const FamilyModel& model : families_) *proto.add_families() = model.ToProto();
+  for (const auto& family : families_) *proto.add_families() = family->Get().ToProto();
   overhead_.AddTo(proto);
   measured_.AddTo(&proto);
   if (site_ != SiteFactors()) {
@@ -250,11 +256,22 @@ LearnedModel LearnedModel::WithNetwork(const NetworkModel& network) const {
 
 const LearnedModel& LearnedModel::Shipped() {
   static const LearnedModel model = [] {
+    const SplitCostModel split = SplitFamilies(EmbeddedCostModel());
+    CostModelProto rest;
+    CHECK(rest.ParseFromString(split.rest));
     const std::string name = "cost_models/kernels.pb";
-    CostModelProto proto;
-    const std::string_view bytes = EmbeddedCostModel();
-    CHECK(proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
-    return FromProto(proto, name);
+    CheckSchema(rest, name);
+    LearnedModel shipped;
+    shipped.TakeRest(rest, name);
+    for (const std::string_view family : split.families) {
+      const auto& families = KernelFamilies();
+      const auto named = std::find_if(families.begin(), families.end(), [&](const auto* other) {
+        return other->name() == FamilyName(family);
+      });
+      CHECK(named != families.end());
+      shipped.families_[IndexOf(**named)] = std::make_shared<const LazyFamily>(family);
+    }
+    return shipped;
   }();
   return model;
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "costmodel/cost_model.h"
 #include "costmodel/learned/call_overhead.h"
 #include "costmodel/learned/family_model.h"
+#include "costmodel/learned/lazy_family.h"
 #include "costmodel/learned/measured_times.h"
 #include "costmodel/learned/sample.h"
 #include "costmodel/network/network_model.h"
@@ -62,8 +64,8 @@ class LearnedModel : public CostModel {
   // Throws an InputError that begins with `name`.
   static LearnedModel FromProto(const CostModelProto& proto, const std::string& name);
   CostModelProto ToProto() const;
-  // Read() returns the model of a file that `fit` wrote, and Shipped() the one in the binary, which
-  // is read at the first call.
+  // Read() returns the model of a file that `fit` wrote, and Shipped() the one in the binary, of
+  // which each family is read when an op first needs it.
   static LearnedModel Read(const std::string& path);
   static const LearnedModel& Shipped();
 
@@ -73,7 +75,11 @@ class LearnedModel : public CostModel {
   std::vector<Estimate> PredictAnywhere(std::span<const Op> ops, const Device& device) const;
   std::vector<Estimate> PredictUnmeasured(std::span<const Op> ops, const Device& device) const;
 
-  std::vector<FamilyModel> families_;  // in the order of KernelFamilies()
+  // Adds what a message holds besides families.
+  void TakeRest(const CostModelProto& proto, const std::string& name);
+
+  // In the order of KernelFamilies(); copies of a model share them.
+  std::vector<std::shared_ptr<const LazyFamily>> families_;
   CallOverhead overhead_;
   MeasuredTimes measured_;
   AnalyticalModel analytical_;

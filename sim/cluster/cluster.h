@@ -48,7 +48,7 @@ class Cluster {
     std::string to;
     Link link;  // one direction; both are given separately
   };
-  static constexpr int kMaxDevices = 1'000'000;
+  static constexpr int kMaxDevices = 2'000'000;
 
   // `groups` are in rank order. If `links` are given, exactly these replace the generated wiring.
   // Throws InputError for node types and fabrics with errors, more than kMaxDevices or 2^28 links,

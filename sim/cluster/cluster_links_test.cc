@@ -92,9 +92,9 @@ TEST(ClusterLinksTest, BadInputIsOneSentence) {
   std::vector<Cluster::ExplicitLink> dead = Star();
   dead[2].link.bandwidth = Bandwidth(0);
   EXPECT_EQ(ErrorOf({}), "c: node_groups: got none, want at least one node");
-  EXPECT_EQ(ErrorOf({{Switched(), 0}}), "c: node_groups[0].count: got 0, want from 1 to 1000000");
-  EXPECT_EQ(ErrorOf({{Switched(), 125001}}),
-            "c: node_groups[0].count: got 1000008 devices in all, want 1000000 at most");
+  EXPECT_EQ(ErrorOf({{Switched(), 0}}), "c: node_groups[0].count: got 0, want from 1 to 2000000");
+  EXPECT_EQ(ErrorOf({{Switched(), 250001}}),
+            "c: node_groups[0].count: got 2000008 devices in all, want 2000000 at most");
   EXPECT_EQ(ErrorOf({{no_nics, 1}}), "no error");
   EXPECT_EQ(ErrorOf({{no_nics, 2}}),
             "c: node_groups[0].type.nics: got 0 for switched, want > 0 in a cluster of 2 nodes");

@@ -109,7 +109,7 @@ TEST(ClusterSpecTest, EveryNodeOfTheCatalogueMakesACluster) {
 
 TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
   const std::string forms = ", want GPU:NxG (h100-sxm:8x8), NODE:N (dgx-h100:8) or a cluster file";
-  const std::string count = ", want a whole number from 1 to 1000000";
+  const std::string count = ", want a whole number from 1 to 2000000";
   const std::pair<std::string, std::string> cases[] = {
       {"", "--cluster: got \"\"" + forms},
       {"h100x", "--cluster: got \"h100x\"" + forms},
@@ -127,8 +127,8 @@ TEST(ClusterSpecTest, BadShorthandIsOneSentence) {
       {"h100:2.5x8", "--cluster: got \"2.5\" in \"h100:2.5x8\"" + count},
       {"h100:99999999999999999999x8",
        "--cluster: got \"99999999999999999999\" in \"h100:99999999999999999999x8\"" + count},
-      {"h100:200000x8",
-       "--cluster: node_groups[0].count: got 1600000 devices in all, want 1000000 at most"},
+      {"h100:300000x8",
+       "--cluster: node_groups[0].count: got 2400000 devices in all, want 2000000 at most"},
       {"h100:1x16", "--cluster: got 16 devices per node, want from 1 to the 8 of a dgx-h100"},
       {"h100-pcie:1x16",
        "--cluster: got 16 devices per node, want from 1 to the 8 of a node of h100-pcie-80gb"},
@@ -166,7 +166,7 @@ TEST(ClusterSpecTest, FilesOfEveryFormatAreRead) {
 TEST(ClusterSpecTest, BadFilesAreOneSentence) {
   const std::pair<std::string, std::string> cases[] = {
       {"node_groups: [{device: h100, count: 0}]",
-       "node_groups[0].count: got 0, want from 1 to 1000000"},
+       "node_groups[0].count: got 0, want from 1 to 2000000"},
       {"node_groups: [{device: h100, node_type: dgx-h100, count: 1}]",
        "node_groups[0].node_type: got 2 of node_type, inline_node_type and device, want exactly "
        "one"},

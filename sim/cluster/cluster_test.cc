@@ -279,5 +279,29 @@ TEST(ClusterTest, FewerDevicesOfANodeIdleTheirOwnInterfacesOnly) {
   }());
 }
 
+// Of a large group only the kinds of nodes matter, not how many there are of each.
+TEST(ClusterTest, ManyNodesOfTwoKindsAreDescribedAsOneOfEach) {
+  const Cluster cluster("nodes", {{Switched(), 100}, {Rack(), 100}});
+  std::vector<int> all, some;
+  for (int node = 0; node < 100; ++node) {
+    for (int local = node % 2; local < 8; local += 1 + node % 2) all.push_back(8 * node + local);
+  }
+  for (int domain = 0; domain < 50; ++domain) {
+    for (const int local : {0, 3, 5}) all.push_back(800 + 8 * domain + local);
+  }
+  for (int local = 0; local < 8; ++local) some.push_back(local);
+  for (int local = 1; local < 8; local += 2) some.push_back(8 + local);
+  for (const int local : {0, 3, 5}) some.push_back(800 + local);
+  std::reverse(all.begin(), all.end());  // the order of a group does not matter
+  for (const Traffic traffic : {Traffic::kRing, Traffic::kAllToAll}) {
+    Fabric few = cluster.DescribeGroup(some, traffic);
+    EXPECT_EQ(few.nodes, 3);
+    EXPECT_EQ(few.ranks_per_node, 3);
+    few.nodes = 150;
+    few.ranks = 100 * 6 + 50 * 3;
+    EXPECT_EQ(cluster.DescribeGroup(all, traffic), few);
+  }
+}
+
 }  // namespace
 }  // namespace stagecraft

@@ -7,22 +7,60 @@
 
 namespace stagecraft {
 
-std::vector<GroupFabrics::DomainRanks> GroupFabrics::ByDomain(std::span<const int> devices) const {
-  CHECK(!devices.empty());
-  std::vector<int> sorted(devices.begin(), devices.end());
-  std::sort(sorted.begin(), sorted.end());
-  CHECK(sorted.front() >= 0 && sorted.back() < cluster_.device_count());
-  CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end());
-  std::vector<DomainRanks> domains;
-  int last = -1;  // node
-  for (const int device : sorted) {
+bool GroupFabrics::NodesAreAlike() const {
+  return !cluster_.has_explicit_links() && IsSingleSwitch(cluster_.interconnect()) &&
+         cluster_.slow_parts().links.empty();
+}
+
+bool GroupFabrics::AreAlike(std::span<const int> a, std::span<const int> b) const {
+  if (a.size() != b.size()) return false;
+  const int nodes_on = cluster_.place(b[0]).node - cluster_.place(a[0]).node;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const DevicePlace x = cluster_.place(a[i]), y = cluster_.place(b[i]);
+    if (x.local != y.local || y.node - x.node != nodes_on) return false;
+    if (cluster_.device_group(a[i]) != cluster_.device_group(b[i])) return false;
+  }
+  return true;
+}
+
+GroupFabrics::DomainRanks GroupFabrics::Describe(std::span<const int> of_domain) const {
+  DomainRanks ranks;
+  ranks.count = static_cast<int>(of_domain.size());
+  for (const int device : of_domain) {
     const DevicePlace place = cluster_.place(device);
-    if (last < 0 || cluster_.domain(last) != cluster_.domain(place.node)) domains.emplace_back();
-    std::vector<NodeRanks>& nodes = domains.back().nodes;
-    if (last != place.node) nodes.push_back({place.node, {}});
-    nodes.back().locals.push_back(place.local);
-    ++domains.back().count;
-    last = place.node;
+    if (ranks.nodes.empty() || ranks.nodes.back().node != place.node) {
+      ranks.nodes.push_back({place.node, {}});
+    }
+    ranks.nodes.back().locals.push_back(place.local);
+  }
+  return ranks;
+}
+
+// A large group has few kinds of domains, most often one.
+GroupFabrics::Domains GroupFabrics::ByDomain(std::span<const int> devices) const {
+  CHECK(!devices.empty());
+  std::vector<int> copy;
+  if (!std::is_sorted(devices.begin(), devices.end())) {
+    copy.assign(devices.begin(), devices.end());
+    std::sort(copy.begin(), copy.end());
+    devices = copy;
+  }
+  CHECK(devices.front() >= 0 && devices.back() < cluster_.device_count());
+  CHECK(std::adjacent_find(devices.begin(), devices.end()) == devices.end());
+  const bool are_alike = NodesAreAlike();
+  Domains domains;
+  std::vector<std::span<const int>> seen;  // one for each of the kinds
+  for (size_t first = 0, end = 0; first < devices.size(); first = end) {
+    const int domain = cluster_.domain(cluster_.place(devices[first]).node);
+    while (end < devices.size() && cluster_.domain(cluster_.place(devices[end]).node) == domain) {
+      ++end;
+    }
+    ++domains.count;
+    const std::span<const int> own = devices.subspan(first, end - first);
+    const auto is_own = [&](std::span<const int> kind) { return AreAlike(kind, own); };
+    if (are_alike && std::any_of(seen.begin(), seen.end(), is_own)) continue;
+    if (are_alike && seen.size() < kMostKinds) seen.push_back(own);
+    domains.kinds.push_back(Describe(own));
   }
   return domains;
 }
@@ -141,10 +179,11 @@ bool GroupFabrics::HasNvls(const DomainRanks& ranks) const {
 }
 
 Fabric GroupFabrics::OfGroup(std::span<const int> devices, Traffic traffic) const {
-  const std::vector<DomainRanks> domains = ByDomain(devices);
+  const Domains by_domain = ByDomain(devices);
+  const std::vector<DomainRanks>& domains = by_domain.kinds;
   Fabric fabric;
   fabric.ranks = static_cast<int>(devices.size());
-  fabric.nodes = static_cast<int>(domains.size());
+  fabric.nodes = by_domain.count;
   fabric.ranks_per_node = domains[0].count;
   int most = 0;
   for (const DomainRanks& ranks : domains) {

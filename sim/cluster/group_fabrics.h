@@ -53,7 +53,19 @@ class GroupFabrics {
     int count = 0;
   };
 
-  std::vector<DomainRanks> ByDomain(std::span<const int> devices) const;
+  struct Domains {
+    std::vector<DomainRanks> kinds;  // all of them, if it matters which nodes they are
+    int count = 0;                   // of all
+  };
+
+  // Returns whether it does not matter which nodes a group has, but only which of their devices:
+  // nothing lies between nodes that some share and others do not.
+  bool NodesAreAlike() const;
+  // Whether two runs of ascending devices, each in one domain, are the same devices of nodes of the
+  // same types.
+  bool AreAlike(std::span<const int> a, std::span<const int> b) const;
+  DomainRanks Describe(std::span<const int> of_domain) const;
+  Domains ByDomain(std::span<const int> devices) const;
   // Returns OfPair() as if no link were slow.
   Fabric OfRoute(const Route& route, int from, int to, int concurrent) const;
   Link IntraLink(const DomainRanks& ranks) const;
@@ -80,6 +92,8 @@ class GroupFabrics {
 
   // With more ranks than this on a node, neighbours stand for all pairs.
   static constexpr size_t kMaxAllPairs = 16;
+  // Domains of more kinds than this are described one by one.
+  static constexpr size_t kMostKinds = 16;
 
   const Cluster& cluster_;
 };

@@ -6,6 +6,7 @@
 #include "sim/engine/compute_sharing.h"
 #include "sim/engine/interface_sharing.h"
 #include "sim/engine/memory_sharing.h"
+#include "sim/engine/replica_symmetry.h"
 #include "sim/engine/traffic_binding.h"
 #include "sim/schedule/deadlock.h"
 
@@ -117,6 +118,9 @@ void SimExecutor::SetStretched(std::span<const Duration> alone, std::span<const 
 }
 
 Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch> launches) {
+  flow_links_.clear();
+  if (std::optional<Timeline> timeline = RunRepresentatives(schedule, launches)) return *timeline;
+  flow_links_.clear();
   const auto run = [&](std::span<const Duration> durations) {
     traffic_ = BindTraffic(schedule, cluster_, costs_);
     for (const LinkChange& change : network_.changes) {
@@ -146,12 +150,53 @@ Timeline SimExecutor::RunFlows(const Schedule& schedule, std::span<const Launch>
   }
 }
 
+std::optional<Timeline> SimExecutor::RunRepresentatives(const Schedule& schedule,
+                                                        std::span<const Launch> launches) {
+  if (!network_.changes.empty()) return std::nullopt;
+  const std::optional<ReplicaSymmetry> symmetry = FindReplicaSymmetry(schedule, cluster_);
+  if (!symmetry) return std::nullopt;
+  BoundCosts costs = costs_;
+  costs.device_of_rank.clear();
+  for (const int32_t rank : symmetry->rank_of) {
+    costs.device_of_rank.push_back(costs_.device_of_rank[rank]);
+  }
+  std::vector<Launch> own_launches;
+  for (const TaskId task : symmetry->task_of) {
+    if (!launches.empty()) own_launches.push_back(launches[task]);
+  }
+  const auto run = [&](std::span<const Duration> durations) -> std::optional<Timeline> {
+    RepresentedTraffic represented = BindRepresentatives(*symmetry, cluster_, costs);
+    if (represented.traffic == nullptr) return std::nullopt;
+    traffic_ = std::move(represented.traffic);
+    flow_links_ = std::move(represented.links);
+    return engine_.Run(symmetry->representatives, durations,
+                       {.launches = own_launches, .traffic = traffic_.get()});
+  };
+  try {
+    std::vector<Duration> durations = TaskDurations(symmetry->representatives, costs);
+    std::optional<Timeline> timeline = run(durations);
+    if (!timeline) return std::nullopt;
+    std::vector<Duration> slowed =
+        SlowCompute(symmetry->representatives, *timeline, costs, durations);
+    if (!slowed.empty()) {
+      SetStretched(symmetry->ForAll(durations), symmetry->ForAll(slowed));
+      timeline = run(slowed);
+    }
+    return symmetry->ForAll(*timeline);
+  } catch (const DeadlockError&) {
+    return std::nullopt;  // the whole schedule says which tasks wait for each other
+  }
+}
+
 std::vector<LinkUse> SimExecutor::link_use() {
   std::vector<LinkUse> use;
   if (traffic_ == nullptr) return use;
-  for (LinkId link = 0; link < traffic_->network().link_count(); ++link) {
-    use.push_back(traffic_->network().Use(link));
+  FlowNetwork& network = traffic_->network();
+  if (flow_links_.empty()) {
+    for (LinkId link = 0; link < network.link_count(); ++link) use.push_back(network.Use(link));
+    return use;
   }
+  for (const LinkId link : flow_links_) use.push_back(link < 0 ? LinkUse() : network.Use(link));
   return use;
 }
 

@@ -76,12 +76,18 @@ class SimExecutor : public Executor {
   void SetStretched(std::span<const Duration> alone, std::span<const Duration> taken);
   // Throws a DeadlockError that names the link whose rate stays 0, if there is one.
   Timeline RunFlows(const Schedule& schedule, std::span<const Launch> launches);
+  // Does so by simulating representatives of like replicas (replica_symmetry.h); no value if there
+  // are none.
+  std::optional<Timeline> RunRepresentatives(const Schedule& schedule,
+                                             std::span<const Launch> launches);
 
   const Cluster& cluster_;
   const CostModel& model_;
   const NetworkOptions network_;
   Engine engine_;
   std::unique_ptr<TaskTraffic> traffic_;
+  // By link of the cluster, its number in the network, -1 if nothing uses it; empty: the same.
+  std::vector<LinkId> flow_links_;
   BoundCosts costs_;
   Duration unshared_makespan_;
 };

@@ -19,11 +19,19 @@ namespace {
 
 class Binder {
  public:
-  Binder(const Schedule& schedule, const Cluster& cluster, const BoundCosts& costs)
-      : schedule_(schedule), cluster_(cluster), costs_(costs) {}
+  // `symmetry` is null unless the schedule is that of its representatives.
+  Binder(const Schedule& schedule, const Cluster& cluster, const BoundCosts& costs,
+         const ReplicaSymmetry* symmetry)
+      : schedule_(schedule),
+        cluster_(cluster),
+        costs_(costs),
+        symmetry_(symmetry),
+        links_(cluster.link_count(), -1) {}
 
+  // Returns null if not all messages have representatives.
   std::unique_ptr<TaskTraffic> Run() {
-    AddLinks();
+    if (symmetry_ == nullptr) AddLinks();
+    if (symmetry_ != nullptr && !GroupsAreImages()) return nullptr;
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {
       const OpSequenceId op_sequence = schedule_.op_sequence(task);
       if (schedule_.communicator(task) < 0 || op_sequence < 0) continue;
@@ -32,22 +40,66 @@ class Binder {
       if (is_new) entry->second = AddSequence(task);
       if (entry->second >= 0) traffic_->Bind(task, entry->second);
     }
-    return std::move(traffic_);
+    return has_all_ ? std::move(traffic_) : nullptr;
   }
+
+  // By link of the cluster: its number in the network.
+  const std::vector<LinkId>& links() const { return links_; }
 
  private:
   void AddLinks() {
-    for (int link = 0; link < cluster_.link_count(); ++link) {
+    for (int link = 0; link < cluster_.link_count(); ++link) LinkOf(link);
+  }
+
+  LinkId LinkOf(int link) {
+    LinkId& id = links_[link];
+    if (id < 0) {
       const Bandwidth bandwidth = cluster_.link_rate(link) * cluster_.link(link).bandwidth;
-      traffic_->network().AddLink(bandwidth, Duration());
+      id = traffic_->network().AddLink(bandwidth, Duration());
     }
+    return id;
+  }
+
+  // Whether the shift turns all groups of tasks of all replicas round, and moves all groups of
+  // other tasks away.
+  bool GroupsAreImages() const {
+    std::vector<bool> seen[2];
+    for (std::vector<bool>& of : seen) of.resize(schedule_.communicators().size());
+    for (TaskId task = 0; task < schedule_.task_count(); ++task) {
+      const int32_t communicator = schedule_.communicator(task);
+      if (communicator < 0 || seen[symmetry_->is_of_all[task]][communicator]) continue;
+      seen[symmetry_->is_of_all[task]][communicator] = true;
+      for (const std::vector<int32_t>& group : schedule_.communicators()[communicator]) {
+        const bool is_image = symmetry_->is_of_all[task] ? TurnsRound(group) : MovesAway(group);
+        if (!is_image) return false;
+      }
+    }
+    return true;
+  }
+
+  bool TurnsRound(const std::vector<int32_t>& group) const {
+    return group.size() % symmetry_->images == 0 &&
+           symmetry_->Turns(group, group.size() / symmetry_->images);
+  }
+
+  bool MovesAway(const std::vector<int32_t>& group) const {
+    return std::all_of(group.begin(), group.end(), [&](int32_t device) {
+      const int next = symmetry_->next_device[device];
+      return std::find(group.begin(), group.end(), next) == group.end();
+    });
   }
 
   RouteId RouteOf(int from, int to) {
     const auto [entry, is_new] = routes_.try_emplace({from, to}, 0);
     if (is_new) {
-      const std::vector<int> links = cluster_.FindRoute(from, to).links;
+      std::vector<int> links = cluster_.FindRoute(from, to).links;
+      for (int& link : links) {
+        link = LinkOf(symmetry_ == nullptr ? link : symmetry_->link_like[link]);
+      }
       entry->second = traffic_->network().AddRoute(links);
+      std::sort(links.begin(), links.end());
+      // A flow and its image on one link would share it.
+      if (std::adjacent_find(links.begin(), links.end()) != links.end()) has_all_ = false;
     }
     return entry->second;
   }
@@ -116,7 +168,8 @@ class Binder {
       const std::vector<std::vector<int>> by_node = ByNode(ranks, by_nodes);
       const std::span<const int32_t> servers(group.data() + ranks.size(), op.sync.servers);
       ChannelPattern channel =
-          IsNccl(op.sync.method)
+          IsOfAll(task) ? PartOfRings(op, method.algorithm, by_node)
+          : IsNccl(op.sync.method)
               ? MakeChannels(op.kind, method.algorithm, op.bytes, by_node, kMostRingMessages)
               : MakeSyncChannels(op, by_node, servers);
       Exchange::Part part;
@@ -127,6 +180,27 @@ class Binder {
       part.pattern = std::move(channel.pattern);
       exchange.parts.push_back(std::move(part));
     }
+  }
+
+  bool IsOfAll(TaskId task) const { return symmetry_ != nullptr && symmetry_->is_of_all[task]; }
+
+  // What the representatives send in rings through all replicas.
+  ChannelPattern PartOfRings(const Op& op, Algorithm algorithm,
+                             const std::vector<std::vector<int>>& by_node) {
+    const size_t period = by_node.size() / symmetry_->images;
+    bool is_periodic = by_node.size() % symmetry_->images == 0 && IsNccl(op.sync.method) &&
+                       IsRing(op.kind, algorithm);
+    for (size_t i = 0; i < by_node.size() && is_periodic; ++i) {
+      const std::vector<int>& next = by_node[(i + period) % by_node.size()];
+      is_periodic = next.size() == by_node[i].size();
+      for (size_t j = 0; j < next.size() && is_periodic; ++j) {
+        is_periodic = symmetry_->next_device[by_node[i][j]] == next[j];
+      }
+    }
+    has_all_ = has_all_ && is_periodic;
+    if (!is_periodic) return {};
+    return MakePeriodOfRings(op.kind, op.bytes, by_node, static_cast<int>(period),
+                             kMostRingMessages);
   }
 
   void CountFlows(const Op& op, int64_t groups) {
@@ -176,7 +250,10 @@ class Binder {
   const Schedule& schedule_;
   const Cluster& cluster_;
   const BoundCosts& costs_;
-  int64_t flows_ = 0;  // of synchronisation other than NCCL's
+  const ReplicaSymmetry* const symmetry_;
+  std::vector<LinkId> links_;
+  bool has_all_ = true;  // whether all messages so far have representatives
+  int64_t flows_ = 0;    // of synchronisation other than NCCL's
   std::unique_ptr<TaskTraffic> traffic_ = std::make_unique<TaskTraffic>();
   std::map<std::pair<int, int>, RouteId> routes_;  // by device from, to
   // Keys are a communicator, and ops that run side by side or an op sequence.
@@ -188,7 +265,16 @@ class Binder {
 
 std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster& cluster,
                                          const BoundCosts& costs) {
-  return Binder(schedule, cluster, costs).Run();
+  return Binder(schedule, cluster, costs, nullptr).Run();
+}
+
+RepresentedTraffic BindRepresentatives(const ReplicaSymmetry& symmetry, const Cluster& cluster,
+                                       const BoundCosts& costs) {
+  Binder binder(symmetry.representatives, cluster, costs, &symmetry);
+  RepresentedTraffic represented;
+  represented.traffic = binder.Run();
+  for (const int like : symmetry.link_like) represented.links.push_back(binder.links()[like]);
+  return represented;
 }
 
 }  // namespace stagecraft

@@ -16,9 +16,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "sim/cluster/cluster.h"
 #include "sim/engine/bound_costs.h"
+#include "sim/engine/replica_symmetry.h"
 #include "sim/network/task_traffic.h"
 #include "sim/schedule/schedule.h"
 
@@ -42,5 +44,17 @@ inline constexpr int64_t kMostSyncFlows = 10'000'000;
 // are those of the schedule.
 std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster& cluster,
                                          const BoundCosts& costs);
+
+// What the representatives of a schedule send (replica_symmetry.h), over links that stand for their
+// images: a ring through all replicas is what its representatives send of it.
+struct RepresentedTraffic {
+  std::unique_ptr<TaskTraffic> traffic;
+  std::vector<LinkId> links;  // by link of the cluster: its number in the network; -1: unused
+};
+
+// Returns no traffic if a collective of all replicas is none of NCCL's rings, so that its messages
+// are not images of each other. `costs` are those of the representatives.
+RepresentedTraffic BindRepresentatives(const ReplicaSymmetry& symmetry, const Cluster& cluster,
+                                       const BoundCosts& costs);
 
 }  // namespace stagecraft

@@ -13,6 +13,7 @@
 #include "sim/cluster/slowest_group.h"
 #include "sim/lowering/exchange_devices.h"
 #include "sim/lowering/holder_groups.h"
+#include "sim/lowering/replica_copies.h"
 #include "sim/plan/tied_stages.h"
 #include "sim/shard/shard.h"
 #include "sim/shard/stage_order.h"
@@ -96,6 +97,7 @@ class Folder {
         tied_(FindTiedStages(plan, workload)),
         is_separate_(HasSeparatePipelines(plan)),
         messages_(cluster) {
+    if (is_separate_) TakeOriginals();
     const std::vector<Cluster::NodeGroup>& groups = cluster.groups();
     for (const Cluster::NodeGroup& group : groups) {
       const auto first = std::find_if(groups.begin(), groups.end(), [&](const auto& other) {
@@ -118,12 +120,18 @@ class Folder {
     const bool folds =
         !folding.unfold_ranks || (!unfold && has_slow_links && cluster_.shared_memories().empty());
     std::map<Signature, size_t> classes;
-    const int replicas = static_cast<int>(plan_.stages[0].replicas.size());
-    for (int r = 0; r < replicas; ++r) {
+    std::vector<size_t> instance_of(replica_count(0));
+    for (int r = 0; r < replica_count(0); ++r) {
+      if (folds && original_[r] != r) {
+        instance_of[r] = instance_of[original_[r]];
+        ++folding.instances[instance_of[r]].multiplicity;
+        continue;
+      }
       if (folds) {
         Signature signature = folding.unfold_ranks ? SignatureByRank(r) : SignatureOfAlikeRanks(r);
         const auto [entry, is_new] =
             classes.try_emplace(std::move(signature), folding.instances.size());
+        instance_of[r] = entry->second;
         if (!is_new) {
           ++folding.instances[entry->second].multiplicity;
           continue;
@@ -136,7 +144,30 @@ class Folder {
 
  private:
   int stages() const { return static_cast<int>(plan_.stages.size()); }
+  int replica_count(int stage) const {
+    return static_cast<int>(plan_.stages[stage].replicas.size());
+  }
   int RanksOf(int stage) const { return static_cast<int>(plan_.stages[stage].replicas[0].size()); }
+
+  void TakeOriginals() {
+    original_ = FindOriginals(plan_, cluster_);
+    place_.resize(original_.size());
+    for (int r = 0; r < replica_count(0); ++r) {
+      if (original_[r] != r) continue;
+      place_[r] = static_cast<int>(originals_.size());
+      originals_.push_back(r);
+    }
+  }
+
+  // Whether `holds` for all replicas; of separate pipelines only the originals need be asked.
+  template <typename Holds>
+  bool AllReplicas(int stage, Holds holds) const {
+    if (is_separate_) return std::all_of(originals_.begin(), originals_.end(), holds);
+    for (int r = 0; r < replica_count(stage); ++r) {
+      if (!holds(r)) return false;
+    }
+    return true;
+  }
 
   // What the time of a replica's passes depends on, but for the speed of its devices.
   void AppendStage(int stage, int replica, Signature& signature) const {
@@ -187,8 +218,8 @@ class Folder {
       const int slowest = SlowestDevice(cluster_, plan_.stages[stage].replicas[replica]);
       Append(cluster_.speed(slowest), signature);
       if (stages() == 1) continue;
-      Append(onward_[stage][replica], signature);
-      Append(back_[stage][replica], signature);
+      Append(onward_[stage][place_[replica]], signature);
+      Append(back_[stage][place_[replica]], signature);
     }
     if (tied_) {
       Append(TiedGroup(OnePipeline(plan_, replica), 0), signature);
@@ -214,8 +245,8 @@ class Folder {
   }
 
   bool GpusAreAlike(int stage) const {
-    const auto& replicas = plan_.stages[stage].replicas;
-    return std::all_of(replicas.begin(), replicas.end(), [&](const std::vector<int>& replica) {
+    return AllReplicas(stage, [&](int r) {
+      const std::vector<int>& replica = plan_.stages[stage].replicas[r];
       return AreAlike(static_cast<int>(replica.size()),
                       [&](int i) { return gpus_[cluster_.device_group(replica[i])]; });
     });
@@ -258,7 +289,7 @@ class Folder {
     }
     onward_.emplace_back();
     back_.emplace_back();
-    for (int r = 0; r < static_cast<int>(plan_.stages[stage].replicas.size()); ++r) {
+    for (const int r : originals_) {
       const std::optional<Fabric> onward = Message(stage, r, next, r);
       if (!onward) return false;
       const std::optional<Fabric> back = Message(next, r, stage, r);
@@ -300,10 +331,7 @@ class Folder {
       return AreAlike(ranks, [&](int rank) { return TiedGroup(instance, rank); });
     };
     if (!is_separate_) return are_alike(WholePipeline(plan_));
-    for (int r = 0; r < static_cast<int>(first.replicas.size()); ++r) {
-      if (!are_alike(OnePipeline(plan_, r))) return false;
-    }
-    return true;
+    return AllReplicas(0, [&](int r) { return are_alike(OnePipeline(plan_, r)); });
   }
 
   Fabric VocabularyGroup(const PipelineInstance& instance, int rank) const {
@@ -312,13 +340,10 @@ class Folder {
 
   bool VocabularyGroupsAreAlike() const {
     if (!plan_.SplitsVocabulary()) return true;
-    const auto& replicas = plan_.stages[0].replicas;
-    for (size_t r = 0; r < replicas.size(); ++r) {
-      const PipelineInstance pipeline = OnePipeline(plan_, static_cast<int>(r));
-      const auto group = [&](int rank) { return VocabularyGroup(pipeline, rank); };
-      if (!AreAlike(static_cast<int>(replicas[r].size()), group)) return false;
-    }
-    return true;
+    return AllReplicas(0, [&](int r) {
+      const PipelineInstance pipeline = OnePipeline(plan_, r);
+      return AreAlike(RanksOf(0), [&](int rank) { return VocabularyGroup(pipeline, rank); });
+    });
   }
 
   const Plan& plan_;
@@ -326,10 +351,13 @@ class Folder {
   const Cluster& cluster_;
   const std::optional<TiedStages> tied_;
   const bool is_separate_;
+  // If pipelines are separate: by replica, the one that it copies (replica_copies.h); those that
+  // copy none; and by these, where they are in that list.
+  std::vector<int> original_, originals_, place_;
   std::vector<int> gpus_;  // by group of nodes: the first group with the same type of device
   MessageFabrics messages_;
   // The fabrics of the messages to the next stage, and of those that come back, by stage and
-  // replica. Filled if pipelines are separate and ranks alike.
+  // place in `originals_`. Filled if pipelines are separate and ranks alike.
   std::vector<std::vector<Fabric>> onward_, back_;
   std::map<int64_t, Fabric> pairs_;  // by Cluster::PairClass()
 };

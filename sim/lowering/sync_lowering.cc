@@ -67,6 +67,7 @@ GradientSync DescribeSync(const SyncOptions& options, const Cluster& cluster,
     sync.serving = ServingRank(options, ranks);
     if (options.step % ranks == options.dead_server) sync.timeout = options.timeout;
   }
+  if (options.servers == 0) return sync;
   std::map<int, int> ranks_on, servers_on;  // by node
   for (const ServedGroup& group : groups) {
     for (const int rank : group.ranks) ++ranks_on[cluster.place(rank).node];

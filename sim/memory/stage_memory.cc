@@ -193,6 +193,11 @@ std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool with_f
     std::set<std::tuple<Bytes, Bytes, Generation, int>> seen;
     std::optional<StageMemory> fullest;
     for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
+      // On nodes of one type only their micro-batches can tell replicas apart.
+      if (r > 0 && cluster_.groups().size() == 1 &&
+          ReplicaMicroBatches(plan, stage, r) == ReplicaMicroBatches(plan, stage, r - 1)) {
+        continue;
+      }
       const int device = SmallestDevice(cluster_, replicas[r]);
       const Generation generation = cluster_.device(replicas[r][0]).generation;
       const Bytes host = HostShare(plan, cluster_, device);

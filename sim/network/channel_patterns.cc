@@ -39,15 +39,17 @@ class Channels {
   std::vector<int> first_, size_;  // by node
 };
 
-std::vector<int> RingOf(const Channels& channels, int channel) {
+// The ranks of the first `nodes` nodes on a channel.
+std::vector<int> RingOf(const Channels& channels, int channel, int nodes) {
   std::vector<int> ring;
-  for (int node = 0; node < channels.nodes(); ++node) {
+  for (int node = 0; node < nodes; ++node) {
     for (int i = 0; i < channels.size(node); ++i) ring.push_back(channels.Rank(channel, node, i));
   }
   return ring;
 }
 
-void AddRings(int rounds, double bytes, const Channels& channels, double most_messages,
+// Adds what the first `period` nodes send of the rings over all nodes.
+void AddRings(int rounds, double bytes, const Channels& channels, int period, double most_messages,
               ChannelPattern* result) {
   const int ranks = static_cast<int>(channels.devices.size());
   const int steps = rounds * (ranks - 1);
@@ -55,8 +57,9 @@ void AddRings(int rounds, double bytes, const Channels& channels, double most_me
   const double messages = static_cast<double>(steps) * ranks * channels.count();
   result->steps = messages > most_messages ? 1 : steps;
   for (int channel = 0; channel < channels.count(); ++channel) {
-    AddRing(RingOf(channels, channel), result->steps, own / ranks * steps / result->steps,
-            &result->pattern);
+    AddRingPart(RingOf(channels, channel, period),
+                channels.Rank(channel, period % channels.nodes(), 0), result->steps,
+                own / ranks * steps / result->steps, &result->pattern);
   }
 }
 
@@ -84,6 +87,11 @@ void AddTrees(double bytes, const Channels& channels, MessagePattern* pattern) {
 
 }  // namespace
 
+bool IsRing(OpKind kind, Algorithm algorithm) {
+  return !CollectiveOf(kind).IsMessage() && algorithm != Algorithm::kDirect &&
+         algorithm != Algorithm::kTree;
+}
+
 ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
                             std::span<const std::vector<int>> by_node, double most_messages) {
   const Channels channels(by_node);
@@ -99,8 +107,20 @@ ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
   } else if (algorithm == Algorithm::kTree) {
     AddTrees(all, channels, &result.pattern);
   } else {
-    AddRings(collective.Rounds(), all, channels, most_messages, &result);
+    AddRings(collective.Rounds(), all, channels, channels.nodes(), most_messages, &result);
   }
+  result.devices = channels.devices;
+  return result;
+}
+
+ChannelPattern MakePeriodOfRings(OpKind kind, Bytes bytes,
+                                 std::span<const std::vector<int>> by_node, int period,
+                                 double most_messages) {
+  const Channels channels(by_node);
+  CHECK(2 * period <= channels.nodes() && channels.nodes() % period == 0);
+  ChannelPattern result;
+  AddRings(CollectiveOf(kind).Rounds(), static_cast<double>(bytes.count()), channels, period,
+           most_messages, &result);
   result.devices = channels.devices;
   return result;
 }

@@ -31,4 +31,15 @@ struct ChannelPattern {
 ChannelPattern MakeChannels(OpKind kind, Algorithm algorithm, Bytes bytes,
                             std::span<const std::vector<int>> by_node, double most_messages);
 
+// Whether MakeChannels() makes rings.
+bool IsRing(OpKind kind, Algorithm algorithm);
+
+// Returns what the ranks of the first `period` nodes send of these rings, if the nodes after them
+// do the same in each further period: the last rank sends to the first one of the next period, and
+// the first one receives whenever it does. The number of nodes is a multiple of the period, at
+// least twice as large. `devices` and `steps` are those of all nodes.
+ChannelPattern MakePeriodOfRings(OpKind kind, Bytes bytes,
+                                 std::span<const std::vector<int>> by_node, int period,
+                                 double most_messages);
+
 }  // namespace stagecraft

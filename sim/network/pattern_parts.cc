@@ -15,13 +15,18 @@ void AddFlows(MessagePair pair, double bytes, int flows, int32_t counter,
 }
 
 void AddRing(std::span<const int> ring, int steps, double bytes_of_step, MessagePattern* pattern) {
-  const int ranks = static_cast<int>(ring.size());
+  AddRingPart(ring, ring[0], steps, bytes_of_step, pattern);
+}
+
+void AddRingPart(std::span<const int> part, int next, int steps, double bytes_of_step,
+                 MessagePattern* pattern) {
+  const int ranks = static_cast<int>(part.size());
   const int32_t counters = pattern->AddCounters(ranks);
   for (int i = 0; i < ranks; ++i) {
     MessageSender sender;
     sender.messages = steps;
     sender.bytes = bytes_of_step;
-    sender.pair = pattern->AddPair({ring[i], ring[(i + 1) % ranks]});
+    sender.pair = pattern->AddPair({part[i], i + 1 < ranks ? part[i + 1] : next});
     sender.counter = counters + i;
     const MessageNeed need{counters + (i + ranks - 1) % ranks, 1, 1, 0};
     pattern->AddSender(sender, std::array{need});

@@ -17,6 +17,12 @@ void AddFlows(MessagePair pair, double bytes, int flows, int32_t counter,
 // participant before it sent one step earlier.
 void AddRing(std::span<const int> ring, int steps, double bytes_of_step, MessagePattern* pattern);
 
+// Adds what the participants `part` of a ring send, the last of them to `next`, if the ring
+// consists of such parts that all do the same: then the first one receives whenever the last one
+// sends.
+void AddRingPart(std::span<const int> part, int next, int steps, double bytes_of_step,
+                 MessagePattern* pattern);
+
 // Returns the parent of a rank in a binary tree over 0 ... ranks - 1 in order, by the lowest bit
 // that is set, so that every odd rank is a leaf; -1 for the root, which is 0. This is the tree of
 // NCCL's trees.cc.

@@ -36,36 +36,42 @@ RankStrides StridesOf(const PlanDegrees& d) {
   return strides;
 }
 
-// Returns the ranks with this dp and pp index: the tensor index varies fastest, then the context
-// index.
-std::vector<int> RanksOf(const PlanDegrees& d, const RankStrides& strides, int data, int pipeline) {
-  std::vector<int> ranks;
-  ranks.reserve(static_cast<size_t>(d.context) * d.tensor);
+// Calls take(rank) for the ranks with this dp and pp index: the tensor index varies fastest, then
+// the context index.
+template <typename Take>
+void ForEachRank(const PlanDegrees& d, const RankStrides& strides, int data, int pipeline,
+                 Take take) {
+  const int first = data * strides.data + pipeline * strides.pipeline;
   for (int cp = 0; cp < d.context; ++cp) {
     for (int tp = 0; tp < d.tensor; ++tp) {
-      ranks.push_back(data * strides.data + pipeline * strides.pipeline + cp * strides.context +
-                      tp * strides.tensor);
+      take(first + cp * strides.context + tp * strides.tensor);
     }
   }
-  return ranks;
 }
 
-// Returns the ranks of each replica of a stage.
-std::vector<std::vector<int>> StageRanks(const PlanDegrees& d, const RankStrides& strides,
-                                         int stage) {
+// Returns the devices of each replica of a stage.
+std::vector<std::vector<int>> StageDevices(const PlanDegrees& d, const RankStrides& strides,
+                                           int stage, std::span<const int> devices) {
   std::vector<std::vector<int>> replicas;
+  const int each = d.tensor * d.context;
+  const auto device_of = [&](int rank) {
+    CHECK(static_cast<size_t>(rank) < devices.size());
+    return devices[rank];
+  };
   if (d.stage_replicas.empty()) {
+    replicas.reserve(d.data);
     for (int dp = 0; dp < d.data; ++dp) {
-      replicas.push_back(RanksOf(d, strides, dp, stage));
+      std::vector<int>& own = replicas.emplace_back();
+      own.reserve(each);
+      ForEachRank(d, strides, dp, stage, [&](int rank) { own.push_back(device_of(rank)); });
     }
     return replicas;
   }
   const auto own = d.stage_replicas.begin() + stage;
-  int rank = std::accumulate(d.stage_replicas.begin(), own, 0) * d.tensor * d.context;
+  int rank = std::accumulate(d.stage_replicas.begin(), own, 0) * each;
   for (int replica = 0; replica < *own; ++replica) {
-    replicas.emplace_back(static_cast<size_t>(d.tensor) * d.context);
-    std::iota(replicas.back().begin(), replicas.back().end(), rank);
-    rank += d.tensor * d.context;
+    std::vector<int>& taken = replicas.emplace_back();
+    for (int i = 0; i < each; ++i) taken.push_back(device_of(rank++));
   }
   return replicas;
 }
@@ -73,7 +79,10 @@ std::vector<std::vector<int>> StageRanks(const PlanDegrees& d, const RankStrides
 }  // namespace
 
 std::vector<int> ReplicaRanks(const PlanDegrees& degrees, int stage, int replica) {
-  return RanksOf(degrees, StridesOf(degrees), replica, stage);
+  std::vector<int> ranks;
+  ForEachRank(degrees, StridesOf(degrees), replica, stage,
+              [&](int rank) { ranks.push_back(rank); });
+  return ranks;
 }
 
 Plan MakePlan(const PlanDegrees& degrees, const Workload& workload, const Cluster& cluster) {
@@ -101,13 +110,7 @@ Plan MakePlanOn(std::span<const int> devices, const PlanDegrees& given, const Wo
     stage.context_parallel = d.context;
     stage.expert_parallel = d.expert;
     stage.replica_micro_batches = d.replica_micro_batches;
-    stage.replicas = StageRanks(d, strides, pp);
-    for (std::vector<int>& replica : stage.replicas) {
-      for (int& rank : replica) {
-        CHECK(static_cast<size_t>(rank) < devices.size());
-        rank = devices[rank];
-      }
-    }
+    stage.replicas = StageDevices(d, strides, pp, devices);
   }
   ChooseRecomputedLayers(d, workload, plan);
   const std::vector<std::string> errors = FindErrors(plan, workload, cluster);

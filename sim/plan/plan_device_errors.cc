@@ -2,9 +2,31 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace stagecraft {
+namespace {
+
+// Whether all replicas have as many devices as they need, and all of these are devices of the
+// cluster that work in one replica only.
+bool AreSound(const Plan& plan, const Cluster& cluster) {
+  std::vector<bool> used(cluster.device_count(), false);
+  for (const Stage& stage : plan.stages) {
+    const size_t want = static_cast<size_t>(stage.tensor_parallel) * stage.context_parallel;
+    if (stage.replicas.empty()) return false;
+    for (const std::vector<int>& replica : stage.replicas) {
+      if (replica.size() != want) return false;
+      for (const int device : replica) {
+        if (device < 0 || device >= cluster.device_count() || used[device]) return false;
+        used[device] = true;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
 
 void FindDeviceErrors(const Plan& plan, const Cluster& cluster, std::vector<std::string>& errors) {
   constexpr size_t kMostErrors = 20;  // one broken plan need not fill a screen
@@ -12,11 +34,14 @@ void FindDeviceErrors(const Plan& plan, const Cluster& cluster, std::vector<std:
   const auto name = [](const Place& place) {
     return fmt::format("stages[{}].replicas[{}]", place.first, place.second);
   };
-  std::vector<Place> used(cluster.device_count(), Place(-1, -1));
   std::vector<std::string> gpu_errors;  // by node group
   for (const Cluster::NodeGroup& group : cluster.groups()) {
     gpu_errors.push_back(FindGpuError(plan, group.type.device));
   }
+  const bool all_run = std::all_of(gpu_errors.begin(), gpu_errors.end(),
+                                   [](const std::string& error) { return error.empty(); });
+  if (all_run && AreSound(plan, cluster)) return;
+  std::vector<Place> used(cluster.device_count(), Place(-1, -1));
   for (size_t s = 0; s < plan.stages.size(); ++s) {
     const Stage& stage = plan.stages[s];
     const size_t want = static_cast<size_t>(stage.tensor_parallel) * stage.context_parallel;

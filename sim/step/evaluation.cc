@@ -58,7 +58,11 @@ void Evaluation::SetMemory(std::vector<StageMemory> by_stage) {
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options) {
   SimulatedStep step;
-  step.plan = WithPassOrders(plan, workload, cluster.WithSlowParts({}), model, options.framework);
+  // Pass orders do not depend on slow parts.
+  step.plan =
+      cluster.slow_parts().empty()
+          ? WithPassOrders(plan, workload, cluster, model, options.framework)
+          : WithPassOrders(plan, workload, cluster.WithSlowParts({}), model, options.framework);
   LoweringMemory memory(workload, cluster);
   SimulateTime(workload, cluster, model, options, memory, step);
   WorkCounter(workload, cluster).Count(step.plan, step.evaluation);

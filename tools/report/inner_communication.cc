@@ -1,13 +1,14 @@
 // Communication inside passes: collectives of tensor, context and expert parallelism.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "tools/report/network_report.h"
+#include "costmodel/hash.h"
+#include "tools/report/communicator_uses.h"
 
 namespace stagecraft {
 namespace {
@@ -52,20 +53,37 @@ struct AlikeTasks {
   int64_t count = 0;
 };
 
+// Compares tasks by their op sequences, stages and lanes.
+struct Alikeness {
+  const Schedule& schedule;
+
+  size_t operator()(TaskId task) const {
+    TableHash hash;
+    hash.Add(schedule.op_sequence(task)).Add(schedule.tag(task).stage);
+    for (const Lane lane : schedule.lanes(task)) hash.Add(Index(lane));
+    return hash.value();
+  }
+  bool operator()(TaskId a, TaskId b) const {
+    const auto x = schedule.lanes(a), y = schedule.lanes(b);
+    return schedule.op_sequence(a) == schedule.op_sequence(b) &&
+           schedule.tag(a).stage == schedule.tag(b).stage &&
+           std::equal(x.begin(), x.end(), y.begin(), y.end());
+  }
+};
+
 // Returns the tasks of passes that have ops, in the order of the last of those that are alike.
 std::vector<AlikeTasks> FindPasses(const Schedule& schedule) {
-  std::map<std::tuple<OpSequenceId, int, std::vector<Lane>>, AlikeTasks> passes;
+  const Alikeness alike{schedule};
+  std::unordered_map<TaskId, AlikeTasks, Alikeness, Alikeness> passes(0, alike, alike);
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
     if (schedule.op_sequence(task) < 0 || schedule.communicator(task) >= 0) continue;
     if (!IsPass(schedule.tag(task).phase)) continue;
-    const auto lanes = schedule.lanes(task);
-    AlikeTasks& alike = passes[{schedule.op_sequence(task), schedule.tag(task).stage,
-                                std::vector<Lane>(lanes.begin(), lanes.end())}];
-    alike.last = task;
-    ++alike.count;
+    AlikeTasks& tasks = passes[task];
+    tasks.last = task;
+    ++tasks.count;
   }
   std::vector<AlikeTasks> list;
-  for (const auto& [key, alike] : passes) list.push_back(alike);
+  for (const auto& [first, tasks] : passes) list.push_back(tasks);
   std::sort(list.begin(), list.end(),
             [](const AlikeTasks& a, const AlikeTasks& b) { return a.last < b.last; });
   return list;
@@ -96,16 +114,18 @@ class Collector {
   struct Sums {
     CommunicatorUse use;
     int64_t rank_tasks = 0, rank_bytes = 0, members = 0;
-    std::set<int32_t> ranks;  // of the schedule
-    Bytes largest;            // of the ops
+    std::vector<bool> has_rank;  // by rank of the schedule
+    Bytes largest;               // of the ops
   };
 
   void Add(const AlikeTasks& alike) {
     const Schedule& schedule = step_.schedule;
-    std::set<int32_t> ranks;
+    std::vector<int32_t> ranks;
     for (const Lane lane : schedule.lanes(alike.last)) {
-      ranks.insert(schedule.lane_infos()[Index(lane)].rank);
+      ranks.push_back(schedule.lane_infos()[Index(lane)].rank);
     }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     const OpSequenceId op_sequence = schedule.op_sequence(alike.last);
     const auto ops = schedule.ops(op_sequence);
     const auto flags = schedule.flags(op_sequence);
@@ -116,7 +136,7 @@ class Collector {
     }
   }
 
-  void Add(const AlikeTasks& alike, OpId id, InnerGroup group, const std::set<int32_t>& ranks) {
+  void Add(const AlikeTasks& alike, OpId id, InnerGroup group, const std::vector<int32_t>& ranks) {
     const Op& op = step_.schedule.op(id);
     const int stage = step_.schedule.tag(alike.last).stage;
     const auto [found, is_new] =
@@ -128,12 +148,14 @@ class Collector {
       use.stage = stage;
       use.kind = op.kind;
       use.links = LinksOf(FirstGroup(step_.plan, stage, group), false, cluster_);
+      sums.has_rank.resize(step_.schedule.ranks().size());
     }
     int64_t devices = 0;
     for (const int32_t rank : ranks) {
       const int64_t multiplicity = step_.schedule.ranks()[rank].multiplicity;
       devices += multiplicity;
-      if (sums.ranks.insert(rank).second) sums.members += multiplicity;
+      if (!sums.has_rank[rank]) sums.members += multiplicity;
+      sums.has_rank[rank] = true;
     }
     sums.rank_tasks += alike.count * devices;
     sums.rank_bytes += alike.count * devices * op.bytes.count();

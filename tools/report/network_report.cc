@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <ostream>
-#include <set>
 #include <tuple>
 
 #include "costmodel/units.h"
@@ -73,24 +71,6 @@ std::string BottleneckText(const CommunicatorUse& use, const Cluster& cluster) {
   return cluster.LinkName(narrowest);
 }
 
-// How often the cluster runs a task that is simulated once: the number of devices for which the
-// ranks of its lanes stand, over the number of those that its communicator names. A message is sent
-// once by each device for which its sender stands.
-int64_t Multiplicity(const Schedule& schedule, TaskId task, const Op& op) {
-  std::set<int32_t> ranks;
-  for (const Lane lane : schedule.lanes(task)) {
-    ranks.insert(schedule.lane_infos()[Index(lane)].rank);
-  }
-  int64_t devices = 0;
-  for (const int32_t rank : ranks) devices += schedule.ranks()[rank].multiplicity;
-  if (op.kind == OpKind::kSendRecv) return devices;
-  int64_t named = 0;
-  for (const auto& group : schedule.communicators()[schedule.communicator(task)]) {
-    named += std::ssize(group) - op.sync.servers;
-  }
-  return std::max<int64_t>(1, devices / named);
-}
-
 // The changes that set a link to the rate that it already has, in order of time.
 std::vector<LinkChange> ChangesOfNothing(const NetworkOptions& network) {
   std::vector<LinkChange> changes = network.changes;
@@ -119,19 +99,6 @@ std::string NameOf(const CommunicatorUse& use) {
 
 }  // namespace
 
-std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
-                         const Cluster& cluster) {
-  std::set<int> links;
-  for (size_t i = 0; i < group.size(); ++i) {
-    if (is_message && i > 0) break;
-    const int to = group[(i + 1) % group.size()];
-    if (to == group[i]) continue;
-    const std::vector<int> route = cluster.FindRoute(group[i], to).links;
-    links.insert(route.begin(), route.end());
-  }
-  return {links.begin(), links.end()};
-}
-
 std::string LikeUses::What() const { return NameOf(first); }
 
 std::string LikeUses::Stages() const {
@@ -155,47 +122,6 @@ std::vector<LikeUses> MergeStages(const std::vector<CommunicatorUse>& uses) {
     like->most = std::max(like->most, use.bytes);
   }
   return merged;
-}
-
-std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster) {
-  const Schedule& schedule = step.schedule;
-  std::map<std::tuple<Phase, int, OpKind, int, int>, CommunicatorUse> uses;
-  std::map<std::tuple<Phase, int, OpKind, int, int>, std::set<int32_t>> seen;
-  std::map<std::tuple<Phase, int, OpKind, int, int>, Bytes> largest;
-  for (TaskId task = 0; task < schedule.task_count(); ++task) {
-    const int32_t communicator = schedule.communicator(task);
-    if (communicator < 0 || schedule.op_sequence(task) < 0) continue;
-    const auto ops = schedule.ops(schedule.op_sequence(task));
-    const Op& op = schedule.op(ops[0]);
-    if (op.fabric.ranks < 2) continue;
-    const Tag& tag = schedule.tag(task);
-    const std::tuple key(tag.phase, tag.stage, op.kind, op.fabric.nodes, op.fabric.ranks);
-    CommunicatorUse& use = uses[key];
-    const DeviceGroups& groups = schedule.communicators()[communicator];
-    if (use.tasks == 0) {
-      use.phase = tag.phase;
-      use.stage = tag.stage;
-      use.kind = op.kind;
-      use.links = LinksOf(groups[0], op.kind == OpKind::kSendRecv, cluster);
-    }
-    const int64_t times = Multiplicity(schedule, task, op);
-    const int64_t beside = std::ssize(groups);
-    use.tasks += times;
-    for (const OpId id : ops) {
-      const Op& own = schedule.op(id);
-      // What follows a message is not between its sender and its receiver.
-      if (own.kind != op.kind) continue;
-      use.bytes += Bytes(times * beside * own.bytes.count());
-      if (own.bytes < largest[key]) continue;
-      largest[key] = own.bytes;
-      use.fabric = own.fabric;
-      use.method = step.costs.MethodOf(schedule, task, id);
-    }
-    if (seen[key].insert(communicator).second) use.groups += times * beside;
-  }
-  std::vector<CommunicatorUse> list;
-  for (auto& [key, use] : uses) list.push_back(std::move(use));
-  return list;
 }
 
 std::vector<std::string> NetworkWarnings(const SimulatedStep& step, const Cluster& cluster,

@@ -2,7 +2,6 @@
 // and the bottleneck link, and, if messages were simulated as flows, what each link carried.
 #pragma once
 
-#include <cstdint>
 #include <iosfwd>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -11,39 +10,9 @@
 #include "sim/cluster/cluster.h"
 #include "sim/engine/sim_executor.h"
 #include "sim/step/evaluation.h"
+#include "tools/report/communicator_uses.h"
 
 namespace stagecraft {
-
-// The tasks of one phase, stage and op, with equal numbers of ranks and nodes; they may differ in
-// bytes. A task that a folded schedule simulates once counts as often as the cluster runs it.
-struct CommunicatorUse {
-  Phase phase = Phase::kGradReduce;
-  // For communication inside passes, in place of `phase`: "tensor parallel", "context parallel" or
-  // "expert parallel".
-  const char* group = nullptr;
-  int stage = -1;
-  OpKind kind = OpKind::kAllReduce;
-  Fabric fabric;
-  CollectiveMethod method;  // of the task with the most bytes
-  int64_t groups = 0;       // distinct ones
-  int64_t tasks = 0;        // each of one group, or of several side by side
-  Bytes bytes;              // the full buffers of all groups of all tasks
-  std::vector<int> links;   // that the first group's ring, or message, crosses; distinct, ascending
-};
-
-// Returns the uses in order of phase and stage. Cost: one walk over the schedule, and for each use
-// a route from each rank of its first group.
-std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster);
-
-// Returns the communication inside passes, which FindCommunicators() leaves out, in order of kind
-// of parallelism and stage.
-std::vector<CommunicatorUse> FindInnerCommunication(const SimulatedStep& step,
-                                                    const Cluster& cluster);
-
-// Returns the links on the routes from each of these devices to the next and from the last to the
-// first, or for a message only from the first to the second; distinct, ascending.
-std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
-                         const Cluster& cluster);
 
 // Uses by adjacent stages that differ only in bytes.
 struct LikeUses {

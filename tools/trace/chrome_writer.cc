@@ -7,6 +7,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace stagecraft {
@@ -78,9 +79,22 @@ class Writer {
     fmt::format_to(std::back_inserter(line_), format, std::forward<Args>(args)...);
   }
 
-  void AppendTime(const char* key, Duration time) {
+  // What a trace has millions of is appended without reading a format.
+  void AppendText(std::string_view text) { line_.append(text.data(), text.data() + text.size()); }
+  void AppendNumber(int64_t value) {
+    const fmt::format_int text(value);
+    line_.append(text.data(), text.data() + text.size());
+  }
+
+  // `opening` is a comma, the key in quotes and a colon.
+  void AppendTime(std::string_view opening, Duration time) {
     const Microseconds us(time);
-    Append(",\"{}\":{}.{:03}", key, us.whole, us.rest);
+    AppendText(opening);
+    AppendNumber(us.whole);
+    const char rest[] = {'.', static_cast<char>('0' + us.rest / 100),
+                         static_cast<char>('0' + us.rest / 10 % 10),
+                         static_cast<char>('0' + us.rest % 10)};
+    AppendText({rest, sizeof(rest)});
   }
 
   void EndEvent() {
@@ -115,23 +129,25 @@ class Writer {
     const TraceTrack& track = view_.tracks[slice.track];
     Append(R"({{"ph":"X","name":{},"cat":{},"pid":{},"tid":{})", names_[slice.name],
            categories_[slice.category], Process(track), Thread(track));
-    AppendTime("ts", slice.start);
-    AppendTime("dur", slice.end - slice.start);
+    AppendTime(",\"ts\":", slice.start);
+    AppendTime(",\"dur\":", slice.end - slice.start);
     if (slice.arguments_begin < slice.arguments_end) {
       const char* before = ",\"args\":{";
       for (int64_t i = slice.arguments_begin; i < slice.arguments_end; ++i) {
         const TraceArgument& argument = view_.arguments[i];
-        Append("{}{}:", before, keys_[argument.key]);
+        AppendText(before);
+        AppendText(keys_[argument.key]);
+        AppendText(":");
         if (argument.is_text) {
-          Append("{}", texts_[argument.value]);
+          AppendText(texts_[argument.value]);
         } else {
-          Append("{}", argument.value);
+          AppendNumber(argument.value);
         }
         before = ",";
       }
-      Append("}}");
+      AppendText("}");
     }
-    Append("}}");
+    AppendText("}");
     EndEvent();
   }
 
@@ -142,8 +158,8 @@ class Writer {
       const TraceTrack& track = view_.tracks[slice.track];
       Append(R"({{"ph":{},"name":{},"cat":{},"id":{},"pid":{},"tid":{})", phase, names_[from.name],
              categories_[from.category], index + 1, Process(track), Thread(track));
-      AppendTime("ts", slice.start);
-      Append("}}");
+      AppendTime(",\"ts\":", slice.start);
+      AppendText("}");
       EndEvent();
     };
     write(R"("s")", from);
@@ -151,10 +167,15 @@ class Writer {
   }
 
   void WritePoints(const TraceTrack& track) {
+    const std::string opening =
+        fmt::format(R"({{"ph":"C","name":{},"pid":{})", Quote(track.name), Process(track));
+    const std::string before_value = fmt::format(R"(,"args":{{"{}":)", UnitName(track));
     for (int64_t i = track.begin; i < track.end; ++i) {
-      Append(R"({{"ph":"C","name":{},"pid":{})", Quote(track.name), Process(track));
-      AppendTime("ts", view_.points[i].time);
-      Append(R"(,"args":{{"{}":{}}}}})", UnitName(track), view_.points[i].value);
+      AppendText(opening);
+      AppendTime(",\"ts\":", view_.points[i].time);
+      AppendText(before_value);
+      AppendNumber(view_.points[i].value);
+      AppendText("}}");
       EndEvent();
     }
   }
@@ -164,7 +185,7 @@ class Writer {
   const std::vector<std::string> names_, categories_, keys_, texts_;
   int32_t root_process_ = -1;
   bool is_first_ = true;
-  std::string line_;
+  fmt::memory_buffer line_;
 };
 
 }  // namespace

@@ -1,11 +1,9 @@
 #include "tools/trace/trace_file.h"
 
 #include <filesystem>
-#include <sstream>
-#include <utility>
 
 #include "costmodel/check.h"
-#include "costmodel/proto_file.h"
+#include "costmodel/whole_file.h"
 #include "tools/trace/chrome_writer.h"
 #include "tools/trace/perfetto_writer.h"
 
@@ -18,13 +16,13 @@ void CheckTraceFile(const std::string& flag, const std::string& file) {
 }
 
 void WriteTraceFile(const std::string& file, const TraceView& view) {
-  std::ostringstream bytes;
+  WholeFile whole(file);
   if (file.ends_with(".json")) {
-    WriteChrome(view, bytes);
+    WriteChrome(view, whole.stream());
   } else {
-    WritePerfetto(view, bytes);
+    WritePerfetto(view, whole.stream());
   }
-  WriteFileAtomically(file, std::move(bytes).str());
+  whole.Finish();
 }
 
 }  // namespace stagecraft
