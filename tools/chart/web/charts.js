@@ -70,6 +70,9 @@ function tipOf(spec, raw) {
                 `${inDigits(bounds[1] - bounds[0], tipDigits)} long (${spec.x.label})`];
 }
 
+// The least distance of labelled ticks on axes that label every one, in pixels.
+const leastBetween = {x: 60, y: 20};
+
 function scaleOf(axis, direction) {
   const scale = {
     type: axis.log ? 'logarithmic' : 'linear', position: direction === 'x' ? 'bottom' : 'left',
@@ -79,10 +82,17 @@ function scaleOf(axis, direction) {
   };
   if (axis.min !== undefined) scale.min = axis.min;
   if (axis.max !== undefined) scale.max = axis.max;
-  scale.ticks.callback = function(value) {
+  let lastPlace;
+  scale.ticks.callback = function(value, index) {
     if (!axis.log) return inDigits(value, tickDigits);
-    // Below a decade, every tick is needed.
-    if (this.max < 10 * this.min) return inDigits(value, 3);
+    // Below a decade, every tick is needed that has room for its label.
+    if (this.max < 10 * this.min) {
+      const length = direction === 'x' ? this.chart.width : this.chart.height;
+      const place = 0.8 * length * Math.log(value / this.min) / Math.log(this.max / this.min);
+      if (index > 0 && place - lastPlace < leastBetween[direction]) return '';
+      lastPlace = place;
+      return inDigits(value, 3);
+    }
     const first = Number(value.toExponential().split('e')[0]);
     return [1, 2, 5].includes(first) ? inDigits(value, tickDigits) : '';
   };
