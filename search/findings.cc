@@ -70,7 +70,10 @@ SearchResult Findings::Finish(double bound, bool is_optimal) {
   if (!result_.plans.empty()) return std::move(result_);
   // Plans that remain with an infinite bound cannot be made.
   const double rest = space_.BoundOfRest().value_or(std::numeric_limits<double>::infinity());
-  const bool is_empty = space_.size() == 0 && rest == std::numeric_limits<double>::infinity();
+  // Nor can plans if none of them was noted when all had been looked at.
+  const bool all_refused =
+      space_.size() == 0 || (bound <= 0 && !IsSpent() && obstacle_.text().empty());
+  const bool is_empty = all_refused && rest == std::numeric_limits<double>::infinity();
   if (is_empty) result_.refusal = FindRefusal(space_.problem());
   result_.obstacle = is_empty ? result_.refusal : obstacle_.text();
   return std::move(result_);

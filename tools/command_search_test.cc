@@ -230,6 +230,9 @@ TEST(CommandSearchTest, OfSeveralChoicesThatCannotBeMadeTheFirstIsRefused) {
   EXPECT_NE(ErrorOf(cluster, {"--objective", "pareto", "--ep", "2"}).find("expert"),
             std::string::npos);
   EXPECT_NE(ErrorOf("h100-sxm:1x8+a100-sxm4-80gb:1x8", {"--tp", "3"}), "no error");
+  // None of the plans that the search has enumerated can be made.
+  EXPECT_EQ(ErrorOf(cluster, {"--gradient-sync", "gossip"}),
+            "sync_peers: got 0, want at least 1 with gossip");
 }
 
 // A proof names the plans that it covers, and numbers of one are in the singular.
