@@ -13,9 +13,8 @@ namespace stagecraft {
 // all gradients, the slowest update, and the gathers of what it has updated:
 //
 //   - The stage's passes, one after another, or what its host launches for them. Before them come
-//   the forwards and messages of one
-//     micro-batch through all parts before the stage; after them its backwards through these parts,
-//     or the reductions of what the last backward leaves.
+//     the forwards and messages of one micro-batch through all parts before the stage; after them
+//     its backwards through these parts, or the reductions of what the last backward leaves.
 //   - The work of the lane on which the stage's ranks reduce and gather beside every pass (ZeRO-2
 //     and ZeRO-3). ZeRO-2 reduces nothing before the first backward, which needs all forwards.
 //   - With ZeRO-3 a pass begins after the gathers that may not run ahead of the pass before it.
@@ -24,14 +23,13 @@ namespace stagecraft {
 class PlanBound {
  public:
   // The problem must outlive it.
-  explicit PlanBound(const SearchProblem& problem) : problem_(problem), probe_(problem) {}
+  explicit PlanBound(const SearchProblem& problem) : probe_(problem) {}
 
   // Returns a time that is never more than the step time that SimulateStep() gives for the plan;
   // zero if nothing is known of it. Precondition: the plan has no FindErrors().
   Duration StepTime(const Plan& plan);
 
  private:
-  const SearchProblem& problem_;
   StepProbe probe_;
 };
 

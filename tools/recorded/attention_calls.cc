@@ -24,7 +24,7 @@ struct Signature {
 };
 // The schemas of PyTorch 2.1 to 2.8 (aten/src/ATen/native/native_functions.yaml) and of
 // FlashAttention 2.5 to 2.8 (flash_attn/flash_attn_interface.py).
-constexpr auto kForward = Direction::kForward, kBackward = Direction::kBackward;
+constexpr auto kBackward = Direction::kBackward;
 constexpr Signature kSignatures[] = {
     {.name = "aten::_scaled_dot_product_flash_attention", .dropout = 3, .causal = 4},
     {.name = "aten::_scaled_dot_product_flash_attention_backward",
