@@ -13,6 +13,7 @@
 #include <regex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/proto_file.h"
@@ -105,16 +106,14 @@ const SearchCase kCases[] = {
 TEST_F(MpiRanksTest, ASearchPrintsWhatOneProcessPrints) {
   for (const SearchCase& one : kCases) {
     SCOPED_TRACE(one.what);
-    for (const char* form : {" --json", ""}) {
+    for (const auto& [form, ranks] : {std::pair{" --json", 3}, {"", 2}}) {
       const std::string words = "search --quiet " + one.words + form;
       const Outcome alone = Alone(words);
       ASSERT_EQ(alone.code, one.code) << alone.err;
-      for (const int ranks : {2, 3}) {
-        const Outcome together = Together(ranks, words);
-        EXPECT_EQ(together.code, one.code) << together.err;
-        EXPECT_EQ(WithoutTimes(together.out), WithoutTimes(alone.out)) << ranks << " ranks";
-        EXPECT_TRUE(together.Sentences().empty()) << together.err;
-      }
+      const Outcome together = Together(ranks, words);
+      EXPECT_EQ(together.code, one.code) << together.err;
+      EXPECT_EQ(WithoutTimes(together.out), WithoutTimes(alone.out)) << ranks << " ranks";
+      EXPECT_TRUE(together.Sentences().empty()) << together.err;
     }
   }
 }
