@@ -62,6 +62,7 @@ class PipelineBound {
     const ProbedWorker& worker = *workers_[stage];
     Duration busy, busy_sending, host, first_excess;
     Duration head = Duration::Max(), host_head = Duration::Max(), tail = Duration::Max();
+    Duration tail_sending = Duration::Max();
     for (int c = 0; c < map_.chunks(); ++c) {
       const ProbedChunk& chunk = worker.chunks[c];
       const ChunkMap::Part part = map_.PartAt({stage, c});
@@ -77,11 +78,14 @@ class PipelineBound {
       host_head = std::min(host_head, chunk.forward.waits ? begin : Duration());
       const Duration before =
           step_.splits_backward ? Duration() : from_part_[part.chain][part.index];
-      tail = std::min(tail, std::max(before, LeftToReduce(chunk)));
+      const Duration after = std::max({before, LeftToReduce(chunk), worker.late_reductions});
+      tail = std::min(tail, after);
+      // The message of the last backward is among those that block the stage.
+      tail_sending = std::min(tail_sending, std::max(Duration(), after - chunk.backward_send));
     }
-    if (worker.sends_block) busy = std::max(busy, busy_sending + first_excess);
-    const Duration computed = head + (busy - first_excess) + std::max(tail, worker.late_reductions);
-    return std::max(computed, host_head + host + worker.late_reductions);
+    const Duration computed = head + (busy - first_excess) + tail;
+    const Duration sent = worker.sends_block ? head + busy_sending + tail_sending : Duration();
+    return std::max({computed, sent, host_head + host + worker.late_reductions});
   }
 
   // Returns how long the reductions of a chunk's last backward go on after it, if it is the last

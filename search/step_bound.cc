@@ -76,6 +76,8 @@ Duration StepBound::StepTime(const PlanDegrees& degrees) {
     }
     if (SplitsBackward(degrees.schedule)) tail = Duration();
     if (degrees.post_validation) head = Duration();
+    // Between steps these pipelines neither fill nor drain.
+    if (IsAsynchronous(degrees.schedule)) head = tail = Duration();
     longest = std::max(longest, head + own + tail);
   }
   return longest;

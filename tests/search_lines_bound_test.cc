@@ -44,9 +44,9 @@ void CheckLine(const std::string& line) {
   const SearchProblem problem = job.Problem(memo);
   const std::unique_ptr<PlanSpace> space = MakePlanSpace(problem);
   EnumerateAll(*space);
-  Random random(7);
+  Random random(11);
   int checked = 0;
-  for (int tried = 0; tried < 1000 && checked < 20; ++tried) {
+  for (int tried = 0; tried < 1000 && checked < 60; ++tried) {
     const auto last = static_cast<int64_t>(space->size()) - 1;
     const auto index = static_cast<size_t>(random.Integer(0, last));
     if (std::isinf(space->Bound(index))) continue;
@@ -59,7 +59,7 @@ void CheckLine(const std::string& line) {
     EXPECT_LE(space->LeastTime(index), step) << space->Describe(index);
     EXPECT_LE(space->CloseTime(index), step) << space->Describe(index);
   }
-  EXPECT_EQ(checked, 20);
+  EXPECT_GT(checked, 20);
 }
 
 TEST(SearchLinesBoundTest, NoBoundIsAboveTheStep) {
@@ -100,6 +100,8 @@ TEST(SearchLinesBoundTest, NorOnOtherNetworksAndBoards) {
         "--seq 1024 --schedule all",
         "--model megatron:24x2048x16 --cluster a100-pcie-40gb:2x4 --global-batch 32 --seq 1024 "
         "--schedule all --zero 0,1,2,3",
+        "--model megatron:24x2048x16 --cluster a100-sxm4-80gb:2x4 --global-batch 32 --seq 1024 "
+        "--schedule pipedream,pipedream-2bw --zero 0",
         "--model bert-large --cluster v100-sxm2-32gb:2x8 --global-batch 64 --seq 512 "
         "--precision fp16 --schedule all",
         "--model resnet50 --cluster a100-sxm4-80gb:2x4 --global-batch 256 --precision fp16 "
