@@ -72,7 +72,8 @@ BENCHMARK_CAPTURE(BM_Diffusion, frozen, LoadKind::kFrozen, false)
 BENCHMARK_CAPTURE(BM_Diffusion, stragglers, LoadKind::kRandom, true)
     ->Arg(8)
     ->Arg(64)
-    ->Arg(128)
+    ->Arg(65)
+    ->Arg(1000)
     ->Unit(benchmark::kMillisecond);
 
 void BM_Repack(benchmark::State& state) {

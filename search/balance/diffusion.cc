@@ -163,24 +163,20 @@ class DrawnDelivery {
   Random random_;
 };
 
-bool HasEqualSpeeds(const BalanceProblem& problem) {
-  return std::all_of(problem.speeds.begin(), problem.speeds.end(),
-                     [&](double speed) { return speed == problem.speeds[0]; });
-}
-
 // Lets the actors begin where the flows are known. Adds what they would have spent until then.
 void SkipFlow(const BalanceProblem& problem, const Division& present,
               std::vector<DiffusionActor>& actors, DiffusionResult& result) {
   const int stages = problem.stages();
   std::vector<double> loads = StageLoads(problem, present);
-  for (double& load : loads) load *= problem.speeds[0];
-  const PathFlow path = FlowOnPath(loads);
+  for (int stage = 0; stage < stages; ++stage) loads[stage] *= problem.speeds[stage];
+  const PathFlow path = FlowOnPath(loads, problem.speeds);
   for (int stage = 0; stage < stages; ++stage) {
     actors[stage].StartPlacing(stage, stages, stage == 0 ? 0 : path.flows[stage - 1],
                                stage + 1 == stages ? 0 : path.flows[stage]);
   }
   result.flow_rounds = path.rounds;
-  result.rounds = 2 * (stages - 1) + path.rounds + stages;
+  result.has_settled = path.has_settled;
+  result.rounds = 2 * (stages - 1) + path.rounds + (path.has_settled ? stages : 0);
 }
 
 }  // namespace
@@ -195,7 +191,7 @@ DiffusionResult Diffuse(const BalanceProblem& problem, const Division& present,
     return result;
   }
   std::vector<DiffusionActor> actors = MakeActors(problem, present);
-  const bool skips_flow = problem.stages() > options.most_flow_actors && HasEqualSpeeds(problem);
+  const bool skips_flow = problem.stages() > options.most_flow_actors;
   if (skips_flow) SkipFlow(problem, present, actors, result);
   result.rounds += options.delivery_seed ? DrawnDelivery(actors, *options.delivery_seed).Run()
                                          : RunInOrder(actors);

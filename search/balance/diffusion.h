@@ -13,8 +13,8 @@ struct DiffusionOptions {
   // If set, each message arrives only when a draw picks it from all that are under way. This
   // changes nothing about the result.
   std::optional<uint64_t> delivery_seed = {};
-  // With more stages than these, all of the same speed, the flows are not computed by actors but by
-  // FlowOnPath(): the rounds of diffusion grow with the square of the stages.
+  // With more stages than these the flows are not computed by actors but by FlowOnPath(): the
+  // rounds of diffusion grow with the square of the stages.
   int most_flow_actors = 64;
 };
 

@@ -131,9 +131,12 @@ TEST(DiffusionTest, TheOrderOfDeliveryChangesNothing) {
   }
 }
 
-TEST(DiffusionTest, TheClosedFormAgreesWithTheActors) {
-  for (int seed = 0; seed < 200; ++seed) {
-    const BalanceProblem problem = DrawBalanceProblem(seed);
+TEST(DiffusionTest, FlowsOnPathsAreThoseOfTheActors) {
+  for (int seed = 0; seed < 400; ++seed) {
+    BalanceProblem problem = DrawBalanceProblem(seed / 2);
+    Random random = Random(seed).Child("speeds", 0);
+    if (seed % 2 == 1) SlowSome(problem, random);
+    if (seed % 8 == 7) problem.speeds[0] = 0.001;
     const Division present = UniformDivision(problem.layers(), problem.stages());
     const DiffusionResult actors = Diffuse(problem, present);
     const DiffusionResult closed = Diffuse(problem, present, {.most_flow_actors = 0});
@@ -151,6 +154,17 @@ TEST(DiffusionTest, ManyStagesAreWithinTheBoundToo) {
   const DiffusionResult result = Diffuse(problem, UniformDivision(2000, 200));
   EXPECT_LE(SlowestLoad(problem, result.division), FluidLoad(problem) + Largest(problem));
   EXPECT_LE(result.flow_rounds, LevelRounds(200));
+  SlowSome(problem, random);
+  const DiffusionResult unlike = Diffuse(problem, UniformDivision(2000, 200));
+  EXPECT_TRUE(unlike.has_settled);
+  const double least = *std::min_element(problem.speeds.begin(), problem.speeds.end());
+  EXPECT_LT(least, 1);
+  EXPECT_LE(SlowestLoad(problem, unlike.division),
+            1.001 * FluidLoad(problem) + Largest(problem) / least);
+  // With speeds a thousandfold apart it takes longer than anyone waits for.
+  problem.speeds.assign(200, 1.0);
+  for (int stage = 0; stage < 200; stage += 7) problem.speeds[stage] = 1e-5;
+  EXPECT_FALSE(Diffuse(problem, UniformDivision(2000, 200)).has_settled);
 }
 
 }  // namespace
