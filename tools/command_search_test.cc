@@ -64,49 +64,6 @@ TEST(CommandSearchTest, ReportsPlansBestFirstWithAProof) {
   EXPECT_FALSE(report["curves"]["exhaustive"].empty());
 }
 
-// The file that search writes is a plan, whose simulated step takes as long as search reports.
-TEST(CommandSearchTest, WritesAPlanThatSimulatesAlike) {
-  const std::string file = testing::TempDir() + "/best.yaml";
-  const Ran ran = Search("h100-sxm:1x8", {"--json", "-o", file});
-  const auto report = nlohmann::json::parse(ran.out);
-  std::istringstream in;
-  std::ostringstream out, err;
-  ASSERT_EQ(RunSimulate({"--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x8", "--plan",
-                         file, "--json", "--quiet"},
-                        in, out, err),
-            kExitOk);
-  EXPECT_EQ(nlohmann::json::parse(out.str())["step_time_ms"],
-            report["plans"][0]["evaluation"]["step_time_ms"]);
-}
-
-// What the software of a stack takes is the same in search and simulate, to the byte, for every
-// plan that is simulated again.
-TEST(CommandSearchTest, TheBestPlanOfAStackTakesTheMemoryThatItsSimulationSays) {
-  const std::string file = testing::TempDir() + "/best_of_stack.yaml";
-  const auto best = [&](const Args& stack) {
-    Args flags = stack;
-    flags.insert(flags.end(), {"--json", "-o", file, "--zero", "3", "--pp", "1,2"});
-    const auto report = nlohmann::json::parse(Search("h100-sxm:1x4", flags).out);
-    return report["plans"][0]["evaluation"];
-  };
-  const auto plain = best({});
-  for (const Args& stack : {Args{"--stack", "fsdp"}, Args{"--stack", "megatron-deepspeed"},
-                            Args{"--stack", "ddp", "--software-date", "2023-05"}}) {
-    const auto found = best(stack);
-    Args flags = {"--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x4", "--plan", file};
-    flags.insert(flags.end(), {"--json", "--quiet"});
-    flags.insert(flags.end(), stack.begin(), stack.end());
-    std::istringstream in;
-    std::ostringstream out, err;
-    ASSERT_EQ(RunSimulate(flags, in, out, err), kExitOk);
-    const auto simulated = nlohmann::json::parse(out.str());
-    EXPECT_EQ(simulated["memory"], found["memory"]) << stack[1];
-    EXPECT_EQ(simulated["step_time_ms"], found["step_time_ms"]) << stack[1];
-    EXPECT_NE(found["memory"], plain["memory"]) << stack[1];
-    EXPECT_EQ(simulated["plan"]["stack"]["name"], stack[1]);
-  }
-}
-
 TEST(CommandSearchTest, AStackSaysWhatIsNotChosen) {
   const auto report = nlohmann::json::parse(
       Search("h100-sxm:1x2", {"--json", "--stack", "megatron-core", "--software-date", "2024-07"})
@@ -488,37 +445,6 @@ TEST(CommandSearchTest, ABudgetSaysHowFarOffTheBestMayBe) {
       Search("h100-sxm:1x8", {"--json", "--objective", "cost", "--budget", "2evals"}).out);
   EXPECT_EQ(report["evaluated"], 2);
   EXPECT_GT(report["bound_device_seconds"], 0.0);
-}
-
-// The network is one that Megatron-LM can build, as kJob's.
-TEST(CommandSearchTest, TheLaunchFileOfTheBestPlanIsThatOfExport) {
-  const std::string folder = testing::TempDir();
-  const std::string plan = folder + "/best.yaml", launch = folder + "/best.sh",
-                    exported = folder + "/exported.sh";
-  const Ran ran = Search("h100-sxm:1x8", {"--for", "megatron-core", "--tp", "2", "--pp", "2",
-                                          "--no-explain", "-o", plan, "--launch", launch});
-  ASSERT_EQ(ran.code, kExitOk);
-  EXPECT_NE(ran.out.find("note: CUDA_DEVICE_MAX_CONNECTIONS is 1"), std::string::npos) << ran.out;
-  std::istringstream in;
-  std::ostringstream out, err;
-  ASSERT_EQ(RunExport({"megatron", "--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x8",
-                       "--plan", plan, "-o", exported},
-                      in, out, err),
-            kExitOk);
-  const std::string text = ReadFile(launch);
-  EXPECT_EQ(text, ReadFile(exported));
-  EXPECT_NE(text.find("--pipeline-model-parallel-size 2"), std::string::npos) << text;
-}
-
-TEST(CommandSearchTest, LaunchFilesThatCannotBeWrittenAreRefusedBeforeTheSearch) {
-  const std::string launch = testing::TempDir() + "/refused.sh";
-  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--launch", launch}),
-            "--launch: got it without --for, want the framework that is to run the plan");
-  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--for", "fsdp", "--launch", launch}),
-            "--launch: PyTorch FSDP is started by code, which is not written; want another --for, "
-            "or -o");
-  EXPECT_EQ(ErrorOf("h100-sxm:1x8", {"--for", "deepspeed", "--launch", launch}),
-            "--launch: got \"" + launch + "\", want a .json file");
 }
 
 }  // namespace
