@@ -4,9 +4,28 @@
 #include <limits>
 #include <utility>
 
+#include "costmodel/check.h"
 #include "search/refusal.h"
 
 namespace stagecraft {
+namespace {
+
+// A search looks at fewer plans than a simulation accepts, and leaves out some that cannot fit.
+constexpr const char* kNoSuchPlan =
+    "no plan that a search looks at has all of these choices: want others, or fewer of them";
+
+// Returns, as an obstacle, why the first plan of a space cannot be made, as when no split of its
+// layers fits into memory; empty if it can be made.
+std::string WhyNotMade(const PlanSpace& space) {
+  try {
+    space.Make(0);
+    return "";
+  } catch (const InputError& error) {
+    return std::string("none can be made: ") + error.what();
+  }
+}
+
+}  // namespace
 
 Findings::Findings(const SearchProblem& problem, const PlanSpace& space,
                    const SearchOptions& options)
@@ -71,11 +90,15 @@ SearchResult Findings::Finish(double bound, bool is_optimal) {
   // Plans that remain with an infinite bound cannot be made.
   const double rest = space_.BoundOfRest().value_or(std::numeric_limits<double>::infinity());
   // Nor can plans if none of them was noted when all had been looked at.
-  const bool all_refused =
+  const bool none_noted =
       space_.size() == 0 || (bound <= 0 && !IsSpent() && obstacle_.text().empty());
-  const bool is_empty = all_refused && rest == std::numeric_limits<double>::infinity();
-  if (is_empty) result_.refusal = FindRefusal(space_.problem());
-  result_.obstacle = is_empty ? result_.refusal : obstacle_.text();
+  if (none_noted && rest == std::numeric_limits<double>::infinity()) {
+    result_.refusal = FindRefusal(space_.problem());
+    if (result_.refusal.empty() && space_.size() == 0) result_.refusal = kNoSuchPlan;
+    result_.obstacle = result_.refusal.empty() ? WhyNotMade(space_) : result_.refusal;
+  } else {
+    result_.obstacle = obstacle_.text();
+  }
   return std::move(result_);
 }
 

@@ -86,12 +86,14 @@ std::string RefusalOf(const SearchProblem& problem, const PlanDegrees& asked) {
 }  // namespace
 
 std::string FindRefusal(const SearchProblem& problem) {
+  std::string first;
   for (PlanDegrees& degrees : AskedDegrees(problem)) {
     ChooseDevices(problem, degrees);
-    std::string refusal = RefusalOf(problem, degrees);
-    if (!refusal.empty()) return refusal;
+    const std::string refusal = RefusalOf(problem, degrees);
+    if (refusal.empty()) return "";
+    if (first.empty()) first = refusal;
   }
-  return "no plan has all of these choices: want others, or fewer of them";
+  return first;
 }
 
 }  // namespace stagecraft

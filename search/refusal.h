@@ -7,10 +7,9 @@
 
 namespace stagecraft {
 
-// Returns, as a sentence, the error of a simulation with the first degrees among the choices that
-// it refuses. Degrees that are not asked for are 1, and there are as many replicas as divide the
-// batch. If a simulation accepts each combination of choices, the sentence says that a search has
-// no plan with them. Never empty.
+// If a simulation refuses each combination of the choices, returns the error of the first, as a
+// sentence; empty if it accepts one. Degrees that are not asked for are 1, and there are as many
+// replicas as divide the batch.
 std::string FindRefusal(const SearchProblem& problem);
 
 }  // namespace stagecraft

@@ -89,10 +89,11 @@ struct SearchResult {
   double bound = 0;               // no plan of the space scores less
   std::vector<CurvePoint> curve;
   std::vector<SeenPlan> seen;  // in the order in which they were evaluated
-  // If no plan fits: a sentence about the memory that the plan closest to fitting lacks.
+  // If no plan fits: a sentence about the memory that the plan closest to fitting lacks, or why no
+  // plan can be made; empty if neither is known.
   std::string obstacle;
-  // If the space has no plan at all: a sentence that says what is wrong with the choices
-  // (FindRefusal()); it is then the obstacle, too.
+  // If no plan can be made from the choices: a sentence that says what is wrong with the choices
+  // (refusal.h); it is then the obstacle, too.
   std::string refusal;
 };
 

@@ -192,6 +192,32 @@ TEST(CommandSearchTest, OfSeveralChoicesThatCannotBeMadeTheFirstIsRefused) {
             "sync_peers: got 0, want at least 1 with gossip");
 }
 
+// The layers find no room on three GPUs of two types, which is no fault of the choices, although a
+// simulation refuses one of them.
+TEST(CommandSearchTest, ChoicesOfWhichNoPlanHasRoomForItsLayersAreNotRefused) {
+  for (const char* algorithm : {"auto", "random"}) {
+    std::istringstream in;
+    std::ostringstream out, err;
+    const int code = RunSearch({"--model",        "megatron:21x4096x32",
+                                "--cluster",      "v100-sxm2-16gb:1x2+a100-sxm4-40gb:1x1",
+                                "--seq",          "1024",
+                                "--global-batch", "6",
+                                "--precision",    "fp16",
+                                "--pp",           "3",
+                                "--tp",           "3,1",
+                                "--micro-batch",  "1",
+                                "--recompute",    "none",
+                                "--quiet",        "--no-explain",
+                                "--algorithm",    algorithm},
+                               in, out, err);
+    EXPECT_EQ(code, kExitInfeasible);
+    EXPECT_NE(out.str().find("no plan fits; nearest plan: none can be made: no split of the layers "
+                             "fits"),
+              std::string::npos)
+        << out.str();
+  }
+}
+
 // A proof names the plans that it covers, and numbers of one are in the singular.
 TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneOfThemIsSingular) {
   for (const char* cluster : {"h100-sxm:1x4", "h100-sxm:1x2+a100-sxm4-80gb:1x2"}) {
