@@ -19,15 +19,30 @@ namespace {
 // The passes of the probe are told apart by their parts, whose numbers a tag counts up to this.
 constexpr size_t kMostParts = 255;
 
-// Returns the plan with at most two micro-batches for each chain: the first forward and the last
-// backward of a chunk may be divided into parts, the others are whole.
+// Returns whether passes of one kind may differ: gradients are reduced or parameters gathered
+// beside the last or the first of them only, which is divided into parts.
+bool DividesEdges(const Plan& plan) {
+  const bool reduces = plan.zero < 2 && plan.overlap_grad_reduce;
+  const bool gathers = (plan.zero == 1 || plan.zero == 2) && plan.overlap_param_gather;
+  return reduces || gathers;
+}
+
+// Returns whether no replica has more than one micro-batch for a chain.
+bool HasSinglePasses(const Plan& plan, const ChunkMap& map) {
+  const auto replicas = static_cast<int>(plan.stages[0].replicas.size());
+  for (int replica = 0; replica < replicas; ++replica) {
+    if (map.MicroBatches(0, ReplicaMicroBatches(plan, 0, replica)) > 1) return false;
+  }
+  return true;
+}
+
+// Returns the plan with as many micro-batches for each chain as show every pass that it has: two if
+// passes of one kind differ, else one.
 Plan ShortPlan(const Plan& plan) {
   Plan probe = plan;
   const ChunkMap map = MapOf(plan);
   const auto replicas = static_cast<int64_t>(plan.stages[0].replicas.size());
-  // With sharded gradients all passes of a chunk are alike.
-  const bool are_alike = plan.zero >= 2 || plan.micro_batches() / replicas / map.chains() == 1;
-  const int64_t each = are_alike ? 1 : 2;
+  const int64_t each = DividesEdges(plan) && !HasSinglePasses(plan, map) ? 2 : 1;
   std::vector<Phase> backwards{Phase::kBackward};
   if (SplitsBackward(plan.schedule)) backwards = {Phase::kBackwardInput, Phase::kBackwardWeight};
   if (plan.forward_only) backwards.clear();

@@ -3,6 +3,7 @@
 #include "search/plan_bound.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,8 +39,21 @@ std::vector<PipelineSchedule> FlushingSchedules() {
   return schedules;
 }
 
+// Gives some of the plans, if they may have them, replicas with unequal numbers of micro-batches.
+void DrawShares(Random& random, int devices, PlanDegrees& degrees) {
+  if (degrees.zero >= 2 || random.Integer(0, 7) > 0) return;
+  const int replicas = devices / (degrees.tensor * degrees.context * degrees.pipeline);
+  int64_t sum = 0;
+  for (int replica = 0; replica < replicas; ++replica) {
+    const int count = 1 + static_cast<int>(random.Integer(0, 7));
+    degrees.replica_micro_batches.push_back(count);
+    sum += count;
+  }
+  degrees.global_batch = sum * degrees.micro_batch;
+}
+
 // Draws degrees and options; not all of them can be made into a plan.
-PlanDegrees DrawDegrees(Random& random, PipelineSchedule schedule) {
+PlanDegrees DrawDegrees(Random& random, PipelineSchedule schedule, int devices) {
   PlanDegrees degrees;
   degrees.schedule = schedule;
   degrees.tensor = Draw<int>(random, {1, 1, 2, 4});
@@ -75,6 +89,7 @@ PlanDegrees DrawDegrees(Random& random, PipelineSchedule schedule) {
   degrees.framework.scatters_messages = Flip(random);
   degrees.schedule_options.pairs_passes =
       (TraitsOf(schedule).options & kReadsPairing) != 0 && random.Integer(0, 3) == 0;
+  DrawShares(random, devices, degrees);
   return degrees;
 }
 
@@ -114,7 +129,7 @@ class Check {
     return fmt::format(
         "{} on {}: {} tp {} cp {} pp {} x {} micro-batch {} of {} recompute {} zero {} sp {} order "
         "{} overlaps {}{}{} reshard {} bucket {} offload {} {} exchange {} forward {} prefetch {} "
-        "gather {} exchange {} scatters {} pairs {}",
+        "gather {} exchange {} scatters {} pairs {} shares {}",
         problem_.workload.name, problem_.cluster.name(), Name(d.schedule), d.tensor, d.context,
         d.pipeline, d.chunks, d.micro_batch, d.global_batch, Name(d.recompute), d.zero,
         d.sequence_parallel, d.rank_order, d.overlap_grad_reduce, d.overlap_param_gather,
@@ -122,7 +137,7 @@ class Check {
         d.offload.activations, Name(d.context_exchange), d.forward_only,
         Name(d.framework.backward_prefetch), Name(d.framework.parameter_gather),
         Name(d.framework.parameter_exchange), d.framework.scatters_messages,
-        d.schedule_options.pairs_passes);
+        d.schedule_options.pairs_passes, fmt::join(d.replica_micro_batches, ","));
   }
 
  private:
@@ -145,7 +160,7 @@ std::map<std::pair<PipelineSchedule, int>, Gap> CheckFamilies(uint64_t seed, int
       const SearchProblem asked = problem->Ask(memo);
       Check check(asked);
       for (int i = 0; i < kPlansOfAProblem; ++i) {
-        PlanDegrees degrees = DrawDegrees(random, schedule);
+        PlanDegrees degrees = DrawDegrees(random, schedule, problem->cluster.device_count());
         degrees.precision = problem->given.precision;
         const std::optional<double> ratio = check.Run(degrees);
         if (!ratio) continue;
