@@ -43,6 +43,15 @@ constexpr TellingKey kTellingKeys[] = {
     {"trainer", "a configuration of NeMo"},
 };
 
+// Messages that a user calls by other words than those of their names.
+struct MessageNoun {
+  std::string_view message;
+  const char* noun;
+};
+constexpr MessageNoun kMessageNouns[] = {{"DynamicsProto", "a dynamics file"},
+                                         {"JobEventsProto", "a file of cluster events"},
+                                         {"LayerStatesProto", "a file of layer states"}};
+
 bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 }  // namespace
@@ -91,6 +100,9 @@ std::set<std::string> TextFormatKeys(const std::string& text) {
 }
 
 std::string NounOfMessage(const std::string& message_name) {
+  for (const auto& [message, noun] : kMessageNouns) {
+    if (message == message_name) return noun;
+  }
   constexpr std::string_view kEnd = "Proto";
   std::string_view name = message_name;
   if (name.ends_with(kEnd)) name.remove_suffix(kEnd.size());

@@ -1,5 +1,5 @@
-// What kind of file a text is, told by its keys: for the sentence about a file that was given in
-// place of another.
+// Tells by its keys what kind of file a text is, so that an error can say what was given in place
+// of the file that is wanted.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,7 +19,8 @@ std::string KindOfKeys(const std::set<std::string>& keys);
 // malformed.
 std::set<std::string> TextFormatKeys(const std::string& text);
 
-// Returns what a user calls a message: "a cost model" for "CostModelProto".
+// Returns what a user calls a message: "a cost model" for "CostModelProto". If KindOfKeys() knows
+// files of that message, these are its words, too.
 std::string NounOfMessage(const std::string& message_name);
 
 }  // namespace stagecraft
