@@ -49,11 +49,12 @@ int MostDifferences(const std::string& name) {
   return letters <= 4 ? 1 : std::max(2, letters / 3);
 }
 
-}  // namespace
+using Ranked = std::vector<std::pair<int, std::string>>;  // distance from the wanted name, name
 
-std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known) {
+// Returns the known names, the nearest first.
+Ranked Rank(const std::string& wanted, const std::vector<std::string>& known) {
   const std::string folded = Folded(wanted);
-  std::vector<std::pair<int, std::string>> ranked;
+  Ranked ranked;
   for (const std::string& name : known) {
     const std::string candidate = Folded(name);
     const bool continues = !folded.empty() && candidate.starts_with(folded);
@@ -61,20 +62,35 @@ std::string NearestNames(const std::string& wanted, const std::vector<std::strin
   }
   std::sort(ranked.begin(), ranked.end());
   ranked.erase(std::unique(ranked.begin(), ranked.end()), ranked.end());
-  if (ranked.empty()) return "";
+  return ranked;
+}
+
+// Returns 'did you mean "a"?'; empty if no name is near.
+std::string Suggestion(const std::string& wanted, const Ranked& ranked) {
+  const int most = MostDifferences(Folded(wanted));
   std::vector<std::string> near;
   for (const auto& [distance, name] : ranked) {
-    if (distance <= MostDifferences(folded) && near.size() < kMaxSuggestions) near.push_back(name);
+    if (distance <= most && near.size() < kMaxSuggestions) near.push_back(name);
   }
-  if (!near.empty()) return "did you mean " + Listed(near, " or ", "\"") + "?";
+  return near.empty() ? "" : "did you mean " + Listed(near, " or ", "\"") + "?";
+}
+
+}  // namespace
+
+std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known) {
+  const Ranked ranked = Rank(wanted, known);
+  if (ranked.empty()) return "";
+  const std::string suggestion = Suggestion(wanted, ranked);
+  if (!suggestion.empty()) return suggestion;
   if (ranked.size() > kFewNames) return "no known name is similar";
-  for (const auto& [distance, name] : ranked) near.push_back(name);
-  return "want " + Listed(near, " or ", "\"");
+  std::vector<std::string> all;
+  for (const auto& [distance, name] : ranked) all.push_back(name);
+  return "want " + Listed(all, " or ", "\"");
 }
 
 std::string DidYouMean(const std::string& wanted, const std::vector<std::string>& known) {
-  const std::string nearest = NearestNames(wanted, known);
-  return nearest.starts_with("did you mean") ? "; " + nearest : "";
+  const std::string suggestion = Suggestion(wanted, Rank(wanted, known));
+  return suggestion.empty() ? "" : "; " + suggestion;
 }
 
 }  // namespace stagecraft

@@ -9,11 +9,11 @@ namespace stagecraft {
 // Returns 'did you mean "a", "b" or "c"?' with up to three of the names nearest to `wanted` by edit
 // distance, regardless of letter case; names that begin with `wanted` come first. At most a third
 // of the letters of `wanted` may differ (but always two, or one if it has no more than four). If no
-// name is as near, this returns 'want one of "a", "b"' if there are few names, or else that none is
-// similar. Empty if no name is known. For the end of the sentence of an InputError.
+// name is as near, this returns 'want "a" or "b"' if there are few names, or else that none is
+// similar. Empty if no name is known. The text ends the sentence of an InputError.
 std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known);
 
-// Returns '; did you mean "a"?' where NearestNames() finds names, else nothing: for the end of a
+// Returns '; did you mean "a"?' where NearestNames() finds near names, else nothing. The text ends a
 // sentence that lists all names.
 std::string DidYouMean(const std::string& wanted, const std::vector<std::string>& known);
 
