@@ -14,7 +14,6 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -141,7 +140,6 @@ struct FileCloser {
 };
 using File = std::unique_ptr<std::FILE, FileCloser>;
 
-// Throws std::runtime_error with the reason that the system gave.
 }  // namespace
 
 bool IsProtoExtension(const std::string& extension) {

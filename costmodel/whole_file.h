@@ -13,7 +13,8 @@ namespace stagecraft {
 // much is written.
 class WholeFile {
  public:
-  // Throws InputError if the directory is missing, std::runtime_error if the file cannot be opened.
+  // Throws InputError if the directory is missing or `path` is a directory, std::runtime_error if
+  // the file cannot be opened.
   explicit WholeFile(const std::string& path);
   // Without Finish() nothing is left.
   ~WholeFile();
