@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "sim/cluster/topology/interconnect_spec.h"
+#include "sim/cluster/alike_nodes.h"
 
 namespace stagecraft {
 namespace {
@@ -14,11 +14,6 @@ namespace {
 // nodes.
 constexpr int kLongestShift = 64;
 constexpr int kMostTries = 4;
-
-bool NodesAreAlike(const Cluster& cluster) {
-  return !cluster.has_explicit_links() && IsSingleSwitch(cluster.interconnect()) &&
-         cluster.slow_parts().empty() && cluster.shared_memories().empty();
-}
 
 // The ranks of a schedule by stage, replica, and place in the replica. Empty if stages do not all
 // have equally many replicas of equally many ranks, or a rank stands for others.

@@ -40,10 +40,10 @@ struct ReplicaSymmetry {
   Timeline ForAll(const Timeline& of_representatives) const;
 };
 
-// Returns the symmetry with the fewest representatives that is found, or none: if nothing repeats,
-// or something tells nodes apart (explicit links, switches between which nodes are divided, slow
-// parts, shared memories). Precondition: the schedule was lowered unfolded for the cluster. Cost:
-// linear in tasks, dependencies, devices and links.
+// Returns the symmetry with the fewest representatives that is found. There is none if nothing
+// repeats, or if something else than their types tells nodes apart (alike_nodes.h). Precondition:
+// the schedule was lowered unfolded for the cluster. Cost: linear in tasks, dependencies, devices
+// and links.
 std::optional<ReplicaSymmetry> FindReplicaSymmetry(const Schedule& schedule,
                                                    const Cluster& cluster);
 

@@ -3,19 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/cluster/topology/interconnect_spec.h"
+#include "sim/cluster/alike_nodes.h"
 
 namespace stagecraft {
 namespace {
 
 // With more kinds of replicas than this, those that are left count as their own originals.
 constexpr size_t kMostKinds = 64;
-
-bool NodesAreAlike(const Cluster& cluster) {
-  return !cluster.has_explicit_links() && IsSingleSwitch(cluster.interconnect()) &&
-         cluster.slow_parts().links.empty() && cluster.slow_parts().devices.empty() &&
-         cluster.shared_memories().empty();
-}
 
 // The number of consecutive replicas after which groups that share experts begin anew.
 int ReplicasOfExperts(const Plan& plan) {

@@ -12,9 +12,9 @@ namespace stagecraft {
 // stages, and of the replicas that share experts with it, are the same number of nodes further on,
 // in nodes of the same types, and it takes as many micro-batches. Its groups and messages then see
 // the cluster as those of the earlier one do. A replica without such an original is its own; all
-// are if something tells nodes apart: explicit links, switches between which nodes are divided,
-// slow parts, shared memories. Cost: one walk over the devices of the plan for each kind of
-// replica, of which there are few. Precondition: HasSeparatePipelines(plan).
+// are if something else than their types tells nodes apart (alike_nodes.h). Cost: one walk over the
+// devices of the plan for each kind of replica, of which there are few. Precondition:
+// HasSeparatePipelines(plan).
 std::vector<int> FindOriginals(const Plan& plan, const Cluster& cluster);
 
 }  // namespace stagecraft
