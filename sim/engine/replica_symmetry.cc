@@ -170,8 +170,9 @@ class Shift {
     return true;
   }
 
-  // Whether the shift maps the groups of a communicator to those of another one, each perhaps
-  // turned round.
+  // Whether the shift maps the groups of a communicator to those of another one, in the same order:
+  // a list that begins elsewhere may make other messages. The shift may turn groups that it maps to
+  // themselves; BindRepresentatives() finds out whether their messages stay the same.
   bool KeepsGroups(int32_t from, int32_t to) {
     if (from < 0 || to < 0) return from == to;
     const auto [entry, is_new] = groups_.try_emplace({from, to}, false);
@@ -180,15 +181,16 @@ class Shift {
     const DeviceGroups& news = schedule_.communicators()[to];
     if (olds.size() != news.size()) return false;
     for (size_t g = 0; g < olds.size(); ++g) {
-      if (!IsTurned(olds[g], news[g])) return false;
+      if (!IsImage(olds[g], news[g], from == to)) return false;
     }
     return entry->second = true;
   }
 
-  bool IsTurned(const std::vector<int32_t>& from, const std::vector<int32_t>& to) const {
+  bool IsImage(const std::vector<int32_t>& from, const std::vector<int32_t>& to,
+               bool may_turn) const {
     if (from.size() != to.size()) return false;
     const auto first = std::find(to.begin(), to.end(), next_device_[from[0]]);
-    if (first == to.end()) return false;
+    if (first == to.end() || (first != to.begin() && !may_turn)) return false;
     const size_t turn = static_cast<size_t>(first - to.begin());
     for (size_t i = 0; i < from.size(); ++i) {
       if (next_device_[from[i]] != to[(i + turn) % to.size()]) return false;
