@@ -12,6 +12,8 @@ namespace {
 using Dims = std::vector<int64_t>;
 
 constexpr int kNone = -1;
+constexpr int64_t kMostOfASize = int64_t{1} << 40;
+constexpr auto kBackward = Direction::kBackward;
 
 // Where the inputs of an operator are. Keys and values follow the queries.
 struct Signature {
@@ -24,7 +26,6 @@ struct Signature {
 };
 // The schemas of PyTorch 2.1 to 2.8 (aten/src/ATen/native/native_functions.yaml) and of
 // FlashAttention 2.5 to 2.8 (flash_attn/flash_attn_interface.py).
-constexpr auto kBackward = Direction::kBackward;
 constexpr Signature kSignatures[] = {
     {.name = "aten::_scaled_dot_product_flash_attention", .dropout = 3, .causal = 4},
     {.name = "aten::_scaled_dot_product_flash_attention_backward",
@@ -76,9 +77,8 @@ constexpr Signature kSignatures[] = {
 };
 
 bool AreSizes(const Dims& dims) {
-  constexpr int64_t kMost = int64_t{1} << 40;
   return dims.size() == 4 &&
-         std::all_of(dims.begin(), dims.end(), [](int64_t n) { return n > 0 && n < kMost; });
+         std::all_of(dims.begin(), dims.end(), [](int64_t n) { return n > 0 && n < kMostOfASize; });
 }
 
 std::string_view ValueAt(std::span<const std::string> values, int place) {
@@ -206,10 +206,11 @@ std::optional<RecordedAttention> AttentionOfOperator(std::string_view name,
   const size_t rows = found->has_rows_first ? 1 : 2, heads = found->has_rows_first ? 2 : 1;
   const bool fits = query[0] == key[0] && query[3] == key[3] && key[rows] == value[rows] &&
                     key[heads] == value[heads] && query[heads] % key[heads] == 0;
-  if (!fits) return {};
+  if (!fits || query[0] > kMostOfASize / query[heads]) return {};
   RecordedAttention call;
   call.op = Op::Attention(*dtype, found->direction, query[0] * query[heads], query[rows], key[rows],
                           query[3], /*causal=*/false);
+  if (Operands(call.op) > kMostOperands) return {};
   call.op.sequences = query[0];
   call.op.kv_batch = key[0] * key[heads];
   call.op.attention_kernel = found->kernel;

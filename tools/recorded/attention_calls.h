@@ -17,7 +17,8 @@ namespace stagecraft {
 // Returns the call of an operator such as aten::_scaled_dot_product_flash_attention or
 // flash_attn::_flash_attn_backward. `dims` and `types` are those of its inputs, `values` are the
 // inputs that are no tensors, as text ("True", "0."; Kineto's "Concrete Inputs"), and may be fewer.
-// No value for other operators, and if the sizes do not fit together.
+// No value for other operators, and if the sizes do not fit together or are beyond what readers of
+// samples take.
 std::optional<RecordedAttention> AttentionOfOperator(std::string_view name,
                                                      std::span<const std::vector<int64_t>> dims,
                                                      std::span<const std::string> types,

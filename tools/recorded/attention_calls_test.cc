@@ -108,6 +108,11 @@ TEST(AttentionCallsTest, OtherOperatorsAndSizesThatDoNotFitAreNone) {
   EXPECT_FALSE(AttentionOfOperator(flash, odd, kTypes, {}));
   EXPECT_FALSE(AttentionOfOperator(flash, Dims{{2, 8, 1024, 64}}, kTypes, {}));
   EXPECT_FALSE(AttentionOfOperator(flash, kHeadsFirst, Texts{"long int"}, {}));
+  constexpr int64_t kMany = (int64_t{1} << 40) - 1;
+  const auto alike = [](const std::vector<int64_t>& sizes) { return Dims(3, sizes); };
+  EXPECT_FALSE(AttentionOfOperator(flash, alike({kMany, kMany, 4, 64}), kTypes, {}));
+  EXPECT_FALSE(AttentionOfOperator(flash, alike({1, kMany, kMany, 64}), kTypes, {}));
+  EXPECT_TRUE(AttentionOfOperator(flash, alike({1, kMany, 4, 64}), kTypes, {}));
 }
 
 TEST(AttentionCallsTest, KernelsOfFlashAttention2TellByTheirTemplates) {

@@ -24,10 +24,11 @@ constexpr Product kProducts[] = {
     {"aten::_addmm_activation", 1},
 };
 
+constexpr int64_t kMostOfASize = int64_t{1} << 40;
+
 bool IsMatrix(const Dims& dims) {
-  constexpr int64_t kMost = int64_t{1} << 40;
   return (dims.size() == 2 || dims.size() == 3) &&
-         std::all_of(dims.begin(), dims.end(), [](int64_t n) { return n > 0 && n < kMost; });
+         std::all_of(dims.begin(), dims.end(), [](int64_t n) { return n > 0 && n < kMostOfASize; });
 }
 
 }  // namespace
@@ -50,6 +51,7 @@ std::optional<Op> GemmOfOperator(std::string_view name, std::span<const Dims> di
     if (left[0] != right[0]) return {};
     batch = left[0];
   } else if (left.size() == 3) {
+    if (left[0] > kMostOfASize / m) return {};
     m *= left[0];  // a matrix of all rows
   }
   const Op op = Op::GemmOfRows(*dtype, m, n, k, batch, {k, n});

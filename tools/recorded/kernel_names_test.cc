@@ -66,6 +66,9 @@ TEST(KernelNamesTest, OperatorsTellTheSizesOfTheirProducts) {
             Op::Gemm(DType::kBf16, 64, 64, 32, 16));
   EXPECT_EQ(GemmOfOperator("aten::mm", Dims{{4096, 8192}, {4096, 3584}}, types), std::nullopt);
   EXPECT_EQ(GemmOfOperator("aten::mm", Dims{{4096, 8192}, {8192, 0}}, types), std::nullopt);
+  // More rows than 64 bits count.
+  const int64_t many = (int64_t{1} << 40) - 1;
+  EXPECT_EQ(GemmOfOperator("aten::matmul", Dims{{many, many, 4}, {4, 4}}, types), std::nullopt);
   EXPECT_EQ(GemmOfOperator("aten::add", Dims{{4096, 8192}, {8192, 3584}}, types), std::nullopt);
 }
 
