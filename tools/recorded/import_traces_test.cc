@@ -413,6 +413,18 @@ TEST_F(ImportTracesTest, CompareTakesNoOtherFilesSideBySide) {
             std::string::npos);
   EXPECT_NE(ErrorOf(RunCompare, {Path("predicted.pb"), Path("missing.json")}).find("missing.json"),
             std::string::npos);
+  EXPECT_EQ(ErrorOf(RunCompare, {Path("predicted.pb"), trace, trace}),
+            trace + ": given twice, want it once");
+}
+
+TEST_F(ImportTracesTest, CompareReadsAListOfEventsWithoutAHead) {
+  Run(RunSimulate, {"--model", "gpt2-medium", "--cluster", "h100-sxm:1x1", "--global-batch", "4",
+                    "--seq", "512", "--timeline", Path("predicted.pb"), "--quiet"});
+  const std::string list =
+      Write("list.json", nlohmann::json::parse(Kineto({}))["traceEvents"].dump());
+  Run(RunImport, {"kineto", list, "-o", Path("measured.pb")});
+  EXPECT_EQ(Output(RunCompare, {Path("predicted.pb"), list}),
+            Output(RunCompare, {Path("predicted.pb"), Path("measured.pb")}));
 }
 
 TEST_F(ImportTracesTest, AnExportedTimelineIsReadBackEqual) {

@@ -30,9 +30,11 @@ std::optional<TraceFormat> FindTraceFormat(const std::string& path) {
   if (path.ends_with(".et") || path.ends_with(".et.gz")) return TraceFormat::kChakra;
   if (head.starts_with("SQLite format 3")) return TraceFormat::kNsys;
   const size_t first = head.find_first_not_of(" \t\r\n");
-  const bool is_json = first != std::string::npos && (head[first] == '{' || head[first] == '[');
-  if (is_json && head.find("\"traceEvents\"") != std::string::npos) return TraceFormat::kKineto;
-  return std::nullopt;
+  if (first == std::string::npos) return std::nullopt;
+  // Some programs write the list of events alone; no other file that is compared is a list.
+  const bool is_kineto = head[first] == '[' ||
+                         (head[first] == '{' && head.find("\"traceEvents\"") != std::string::npos);
+  return is_kineto ? std::optional(TraceFormat::kKineto) : std::nullopt;
 }
 
 }  // namespace stagecraft

@@ -27,7 +27,7 @@ std::vector<Recording> Read(const TraceImport& wish) {
   std::set<std::string> read;
   for (const std::string& file : wish.files) {
     if (!read.insert(file).second) {
-      throw InputError(fmt::format("IN: got {} twice, want each file once", file));
+      throw InputError(file + ": given twice, want it once");
     }
     switch (wish.format) {
       case TraceFormat::kKineto:
