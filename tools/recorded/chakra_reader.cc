@@ -139,11 +139,11 @@ class ChakraReader {
   bool EndHere() { return bytes_.is_cut_off() ? CutHere() : false; }
 
   bool CutHere() {
-    if (!has_metadata_) return false;  // which is said of every file that is no trace
+    if (!has_metadata_) return false;  // Read() then says that the file does not begin as a trace
     if (cut_off_ == CutOff::kRefuse) {
       throw InputError(
           fmt::format("{}: cut off after {} whole nodes, want the whole file, or "
-                      "--cut-off to take these nodes",
+                      "--cut-off of import to take these nodes",
                       path_, nodes_));
     }
     recording_.notes.push_back(

@@ -126,7 +126,8 @@ class KinetoSax : public nlohmann::json_sax<nlohmann::json> {
 
   void Argument(int64_t value) {
     if (argument_ == KinetoKey::kInputDims) {
-      // In a list of its own; objects in its place have no sizes.
+      // The sizes of an input are a list inside the list of inputs; what stands in an object at
+      // their place is no size.
       if (depth_ == event_depth_ + 3 && !event_.dims.empty()) event_.dims.back().push_back(value);
       return;
     }
@@ -224,8 +225,8 @@ Recording ReadKineto(const std::string& path, CutOff cut_off) {
     }
     if (cut_off == CutOff::kRefuse) {
       throw InputError(fmt::format(
-          "{}: cut off after {} whole events, want the whole file, or --cut-off to take "
-          "these events",
+          "{}: cut off after {} whole events, want the whole file, or --cut-off of import to "
+          "take these events",
           path, collector.events()));
     }
     collector.Note(fmt::format("{}: cut off after {} whole events: what came later is missing",
