@@ -49,18 +49,18 @@ TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
   RequireSound(record, wish.files[0]);
   // Everything is put together before anything is written.
   const std::string timeline = ToProto(record).SerializeAsString();
-  std::string products, collectives;
+  std::string kernel_table, collective_table;
   if (!files.samples.empty()) {
     std::vector<Sample> kernels = samples.gemms;
     kernels.insert(kernels.end(), samples.attentions.begin(), samples.attentions.end());
-    products = SamplesToCsv(kernels, files.samples);
+    kernel_table = SamplesToCsv(kernels, files.samples);
   }
   if (!files.collectives.empty()) {
-    collectives = FormatCollectiveTable(samples.collectives, files.collectives);
+    collective_table = FormatCollectiveTable(samples.collectives, files.collectives);
   }
   WriteFileAtomically(files.timeline, timeline);
-  if (!files.samples.empty()) WriteFileAtomically(files.samples, products);
-  if (!files.collectives.empty()) WriteFileAtomically(files.collectives, collectives);
+  if (!files.samples.empty()) WriteFileAtomically(files.samples, kernel_table);
+  if (!files.collectives.empty()) WriteFileAtomically(files.collectives, collective_table);
   return report;
 }
 
