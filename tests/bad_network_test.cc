@@ -272,7 +272,7 @@ const std::vector<BadPlan> kBadPlans = {
     {"mixtral", "--fp8-recipe mx --precision fp8", "fp8_recipe: "},
     {"mixtral", "--fp8-recipe tile", "--fp8-recipe: got \"tile\""},
     {"mixtral", "--replica-micro-batches 2,2", "replica_micro_batches: got 2 numbers"},
-    {"mixtral", "--gradient-bytes 3", "gradient_bytes: got 3, want 2 or 4"},
+    {"mixtral", "--gradient-bytes 3", "--gradient-bytes: got \"3\", want one of 2, 4"},
     {"mixtral", "--ep 2 --expert-imbalance nan", "--expert-imbalance: got \"nan\""},
     {"mixtral", "--ep 2 --expert-imbalance inf", "--expert-imbalance: got \"inf\""},
     {"gpt2", "--tp 8", "tensor_parallel: 8 does not divide the 4 attention heads"},

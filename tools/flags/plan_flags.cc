@@ -284,7 +284,7 @@ void PlanFlags::RegisterStep(Flags& flags) {
   Add(memory, "--gradient-bytes", degrees_.gradient_bytes,
       {"<n>", "Bytes per element of gradients as they are accumulated and reduced.", "2 or 4",
        "4, or 2 with fp16"})
-      .Between(2, 4);
+      .OneOf({"2", "4"});
   Add(flags.In(FlagTopic::kParallelism), "--cp-exchange", context_exchange_,
       {"<name>",
        "How context-parallel ranks get all keys and values: passed round a ring, gathered "
