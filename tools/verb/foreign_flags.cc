@@ -34,7 +34,6 @@ constexpr ForeignFlag kSame[] = {
     {"--dp-size", "--dp"},
     {"--data-parallel-shard-degree", "--zero-group"},
     {"--virtual-pipeline-model-parallel-size", "--vpp"},
-    {"--num-layers-per-virtual-pipeline-stage", "--vpp"},
     {"--num-virtual-stages-per-pipeline-rank", "--vpp"},
     {"--pipeline-parallel-schedule", "--schedule"},
     {"--micro-batch-size", "--micro-batch"},
@@ -80,8 +79,9 @@ constexpr ForeignFlag kSame[] = {
     {"--output-file", "--output"},
 };
 
-// Flags that one of ours includes.
+// Flags that one of ours includes, or that say the same by another number.
 constexpr ForeignFlag kParts[] = {
+    {"--num-layers-per-virtual-pipeline-stage", "--vpp"},
     {"--num-layers", "--model"},
     {"--n-layers", "--model"},
     {"--hidden-size", "--model"},

@@ -8,7 +8,7 @@
 namespace stagecraft {
 namespace {
 
-const std::vector<std::string> kKnown = {"--tp", "--global-batch", "--model", "--cluster"};
+const std::vector<std::string> kKnown = {"--tp", "--vpp", "--global-batch", "--model", "--cluster"};
 
 TEST(ForeignFlagsTest, AFlagOfTheSameMeaningIsNamed) {
   EXPECT_EQ(OwnFlagFor("--tensor-model-parallel-size", kKnown), "here it is --tp");
@@ -20,6 +20,8 @@ TEST(ForeignFlagsTest, AFlagThatIsPartOfAnotherIsSaidByIt) {
   EXPECT_EQ(OwnFlagFor("--num-layers", kKnown), "here --model says it");
   EXPECT_EQ(OwnFlagFor("--nproc_per_node", kKnown), "here --cluster says it");
   EXPECT_EQ(OwnFlagFor("--gradient-accumulation-steps", kKnown), "here --global-batch says it");
+  EXPECT_EQ(OwnFlagFor("--num-layers-per-virtual-pipeline-stage", kKnown), "here --vpp says it");
+  EXPECT_EQ(OwnFlagFor("--num-virtual-stages-per-pipeline-rank", kKnown), "here it is --vpp");
 }
 
 TEST(ForeignFlagsTest, FlagsThatTheVerbLacksOrNobodyHasAreNotAnswered) {
