@@ -138,7 +138,9 @@ TEST(SourceNamesTest, NoCodeNamesASourceOfMeasurements) {
 // Returns the name of the type that a line of a header begins to define; empty if there is none.
 std::string TypeDefinedBy(const std::string& line) {
   for (const std::string keyword : {"struct ", "class "}) {
-    if (!line.starts_with(keyword) || line.find(';') != std::string::npos) continue;
+    const bool is_declared_only =
+        line.find(';') != std::string::npos && line.find('{') == std::string::npos;
+    if (!line.starts_with(keyword) || is_declared_only) continue;
     const size_t end = line.find_first_of(" {", keyword.size());
     return line.substr(keyword.size(), end - keyword.size());
   }
