@@ -25,7 +25,8 @@ struct Output {
   size_t word;  // index of the word that holds the path
 };
 
-// The output files that the words name. A flag without a value is refused later, by Flags::Parse().
+// The files that the words name after one of the flags. A flag without a value is refused later, by
+// Flags::Parse().
 std::vector<Output> OutputsAmong(const Args& words, const Args& flags) {
   std::vector<Output> outputs;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -127,9 +128,9 @@ const Args& OutputFlags() {
   return flags;
 }
 
-void CheckOutputFiles(const Args& words, const Args& of_verb) {
+void CheckOutputFiles(const Args& words, const Args& flags) {
   if (AskForHelp(words)) return;
-  for (const Output& output : OutputsAmong(words, of_verb.empty() ? OutputFlags() : of_verb)) {
+  for (const Output& output : OutputsAmong(words, flags)) {
     if (output.path.empty()) {
       throw InputError(output.flag + ": got \"\", want the name of a file to write");
     }
