@@ -75,15 +75,15 @@ TimelineFile ReadTimeline(const std::string& path) {
   return {path, TimelineRecordFromProto(proto, path)};
 }
 
-// Reads a timeline or, of a profiler, the traces of the ranks of one job; what is to be said of
-// these goes to `notes`.
+// Reads a timeline, or makes one of the traces that a profiler recorded of the ranks of one job;
+// `notes` gets what a reader must know of the traces.
 TimelineFile ReadMeasured(const Args& paths, Args& notes) {
   const std::optional<TraceFormat> format = FindTraceFormat(paths[0]);
   if (!format) {
     if (paths.size() == 1) return ReadTimeline(paths[0]);
     throw InputError(
-        fmt::format("MEASURED: got {} files of which {} is no trace of a profiler, "
-                    "want one timeline, or traces of ranks",
+        fmt::format("MEASURED: got {} files of which {} is no trace of a profiler, want one "
+                    "timeline, or traces of ranks",
                     paths.size(), paths[0]));
   }
   ImportedTrace imported =
@@ -207,9 +207,8 @@ void AddExamples(Flags& flags) {
       "may not.");
   flags.AddNote(
       "A profiler's trace, or a timeline that import made of one, has kernels in place of tasks: "
-      "the "
-      "report then compares classes of kernels and phases, and names what was never predicted and "
-      "what never ran.");
+      "the report then compares classes of kernels and phases, and names what was never predicted "
+      "and what never ran.");
   flags.AddNote(
       "With --network the verdict on a message size is \"as predicted\" within the 80 % interval "
       "of the prediction or 15 %, else slower or faster. The verdict on a log is that on its "

@@ -15,7 +15,7 @@ namespace stagecraft {
 namespace {
 
 struct ConfigKind {
-  const char* of;
+  const char* owner;
   const char* keys[4];  // any of which it has at its top; nullptr ends them
 };
 constexpr ConfigKind kConfigKinds[] = {
@@ -33,13 +33,13 @@ bool HasAny(const nlohmann::json& root, const ConfigKind& kind) {
                      [&](const char* key) { return key != nullptr && root.contains(key); });
 }
 
-// Whose configuration it is; empty if it is none.
+// Returns the name of the framework whose configuration it is; empty if it is none.
 std::string OwnerOf(const nlohmann::json& root) {
   if (!root.is_object()) return "";
   for (const ConfigKind& kind : kConfigKinds) {
-    if (HasAny(root, kind)) return kind.of;
+    if (HasAny(root, kind)) return kind.owner;
   }
-  // Its groups; the model of other files is a name.
+  // Here `model` is a group of options; in files of other kinds it is a name.
   if (root.contains("model") && root["model"].is_object()) return "Megatron-Bridge";
   return "";
 }
@@ -50,8 +50,9 @@ std::optional<FileSummary> CheckTrainingConfig(const nlohmann::json& root,
                                                const std::string& path) {
   const std::string owner = OwnerOf(root);
   if (owner.empty()) return std::nullopt;
+  const size_t count = FlatOptions(root, path).size();
   return FileSummary{"training configuration",
-                     fmt::format("{} options of {}", FlatOptions(root, path).size(), owner)};
+                     fmt::format("{} option{} of {}", count, count == 1 ? "" : "s", owner)};
 }
 
 std::optional<FileSummary> CheckAnswer(const nlohmann::json& root, const std::string& text,

@@ -380,7 +380,7 @@ class HuggingFaceReader : public TrainingReader {
       reader_.Refuse(kInner, fmt::format("the {} of {}", steps_, kSteps));
     }
     if (steps) steps_ = *steps;
-    reader_.Became("deepspeed_config.gradient_accumulation_steps", "global batch");
+    reader_.Became(kInner, "global batch");
     reader_.IsIrrelevant("deepspeed_config.gradient_clipping",
                          "it sets rates, losses or initial values");
     return config;
