@@ -174,9 +174,14 @@ class HuggingFaceReader : public TrainingReader {
     }
   }
 
+  // The micro-batch has an older name, too.
+  const char* MicroBatchName() const {
+    constexpr const char* kName = "per_device_train_batch_size";
+    return reader_.Has(kName) ? kName : "per_gpu_train_batch_size";
+  }
+
   void ReadBatch() {
-    const char* name = kMicroBatch;
-    if (!reader_.Has(name)) name = "per_gpu_train_batch_size";
+    const char* const name = MicroBatchName();
     const auto micro = reader_.Whole(name, 1, kMostOfABatch);
     plan_.set_micro_batch(micro.value_or(8));  // training_args.py
     reader_.Became(name, fmt::format("micro-batch {}", plan_.micro_batch()));
@@ -395,7 +400,7 @@ class HuggingFaceReader : public TrainingReader {
     std::vector<Option> options = FlatOptions(config, deepspeed_file_);
     const bool says_steps = SaysTheSame(options, kSteps, kSteps, steps_);
     if (!says_steps) options.push_back({kSteps, steps_, file_, "", ""});
-    SaysTheSame(options, "train_micro_batch_size_per_gpu", kMicroBatch, plan_.micro_batch());
+    SaysTheSame(options, "train_micro_batch_size_per_gpu", MicroBatchName(), plan_.micro_batch());
     OptionReader inner(std::move(options));
     ReadDeepspeedOptions(inner, deepspeed_file_, inner_wishes_, training_);
     inner_ = DeepspeedReport(inner);
@@ -403,12 +408,13 @@ class HuggingFaceReader : public TrainingReader {
 
   // Whether DeepSpeed's options have a number of this name, rather than leave it to the Trainer by
   // "auto". Throws an InputError if it is not the `number` that the Trainer's own option says, if
-  // there is one: the Trainer refuses that, too.
+  // there is one: the Trainer refuses that, too. Throws one for what is no whole number above 0.
   bool SaysTheSame(const std::vector<Option>& options, const char* name, const char* trainers,
                    int64_t number) const {
     for (const Option& option : options) {
       if (option.name != name || option.value.is_null() || option.value == "auto") continue;
-      if (reader_.Has(trainers) && option.value.is_number() && option.value != number) {
+      const auto own = OptionReader({option}).Whole(name, 1, kMostOfABatch);
+      if (reader_.Has(trainers) && own != number) {
         throw InputError(fmt::format("{}: got {}, but {} says {} {}, want the same or \"auto\"",
                                      option.place, option.value.dump(), file_, trainers, number));
       }
@@ -426,7 +432,6 @@ class HuggingFaceReader : public TrainingReader {
   static constexpr const char* kReplicas =
       "parallelism_config.parallelism_config_dp_replicate_size";
   static constexpr const char* kSteps = "gradient_accumulation_steps";
-  static constexpr const char* kMicroBatch = "per_device_train_batch_size";
 
   TrainingWishes inner_wishes_;
   OptionReport inner_;

@@ -307,6 +307,17 @@ TEST_F(TrainingImportTest, DeepspeedsFileMayNotContradictTheTrainer) {
   EXPECT_EQ(ImportError(args("", "micro.json")),
             Path("micro.json") + ": train_micro_batch_size_per_gpu: got 3, but " + Path("a.json") +
                 " says per_device_train_batch_size 2, want the same or \"auto\"");
+  Write("text.json", R"({"train_micro_batch_size_per_gpu": "3"})");
+  EXPECT_NE(ImportError(args("", "text.json")).find("got \"3\", but "), std::string::npos);
+  Write("none.json", R"({"gradient_accumulation_steps": 0})");
+  EXPECT_NE(ImportError(args("", "none.json")).find("gradient_accumulation_steps: got \"0\""),
+            std::string::npos);
+  const std::string older = Write("b.json", R"({"per_gpu_train_batch_size": 2, "max_length": 2048,
+      "deepspeed": "micro.json"})");
+  EXPECT_NE(
+      ImportError({"huggingface", older, "--model", "gpt2-medium", "--cluster", "h100-sxm:1x8"})
+          .find("says per_gpu_train_batch_size 2"),
+      std::string::npos);
 }
 
 TEST_F(TrainingImportTest, AcceleratesStepsMayNotContradictTheTrainer) {
