@@ -75,8 +75,8 @@ TimelineFile ReadTimeline(const std::string& path) {
   return {path, TimelineRecordFromProto(proto, path)};
 }
 
-// Reads a timeline, or makes one of the traces that a profiler recorded of the ranks of one job;
-// `notes` gets what a reader must know of the traces.
+// Reads a timeline, or makes one of a profiler's traces of the ranks of one job; adds notes on
+// these traces to `notes`.
 TimelineFile ReadMeasured(const Args& paths, Args& notes) {
   const std::optional<TraceFormat> format = FindTraceFormat(paths[0]);
   if (!format) {
@@ -117,18 +117,14 @@ TraceView ViewOf(const TimelineFile& file, const Schedule& schedule, const Json&
   }
 }
 
-// Returns a note if the trace does not show all kernels; else nothing.
+// Returns a note if the trace does not show all kernels whose times are known; else "".
 std::string WriteTrace(const ComparedTimelines& compared, const Json& header,
                        const std::string& file) {
-  const Schedule& schedule = compared.predicted.record.schedule;
-  const TraceView predicted = ViewOf(compared.predicted, schedule, header, true);
-  WriteTraceFile(file,
-                 PairTraceViews(predicted, ViewOf(compared.measured, schedule, header, false)));
-  if (predicted.level == TraceLevel::kTask || predicted.ops_until == Duration::Max()) return "";
-  return fmt::format(
-      "note: the trace shows the kernels of passes that begin in its first {:.1f} "
-      "ms, since it has at most {} slices with them\n",
-      predicted.ops_until.ms(), kMostSlicesWithOps);
+  const TimelineRecord& record = compared.predicted.record;
+  const TraceView predicted = ViewOf(compared.predicted, record.schedule, header, true);
+  WriteTraceFile(
+      file, PairTraceViews(predicted, ViewOf(compared.measured, record.schedule, header, false)));
+  return record.op_times.by_device.empty() ? "" : NoteOnKernels(predicted);
 }
 
 bool IsFolded(const Schedule& schedule) {
@@ -186,7 +182,8 @@ void CompareFiles(const CompareFlags& flags, std::ostream& out, std::ostream& er
   Json report = Header(flags);
   if (!flags.trace.empty()) {
     const std::string note = WriteTrace(compared, report, flags.trace);
-    if (!flags.quiet) err << "wrote " << flags.trace << '\n' << note;
+    if (!flags.quiet) err << "wrote " << flags.trace << '\n';
+    if (!flags.quiet && !note.empty()) err << "note: " << note << '\n';
   }
   if (!flags.json) {
     PrintComparison(compared, flags.top, out);

@@ -143,20 +143,6 @@ TraceView ViewOf(const PlannedJob& job, const SimulatedStep& step) {
   return MakeTraceView(input);
 }
 
-// Returns a sentence if the trace does not show all kernels.
-std::string NoteOnKernels(const TraceView& view) {
-  if (view.level == TraceLevel::kOp && view.ops_until == Duration::Max()) return "";
-  const std::string shown =
-      view.level == TraceLevel::kOp
-          ? fmt::format("the kernels of passes that begin in its first {:.1f} ms",
-                        view.ops_until.ms())
-          : "no kernels";
-  return fmt::format(
-      "the trace shows {}, since it has at most {} slices with them; a smaller --global-batch "
-      "shows all",
-      shown, kMostSlicesWithOps);
-}
-
 TimelineRecord RecordOf(const PlannedJob& job, SimulatedStep step) {
   TimelineRecord record;
   for (const auto& changes : MemoryOverTime(step.plan, job.workload, job.cluster, step.schedule,
@@ -281,7 +267,8 @@ std::optional<TraceView> TraceOf(const Outputs& outputs, const SimulatedStep& st
                                  std::ostream& err) {
   if (outputs.trace.empty()) return std::nullopt;
   TraceView view = ViewOf(job, step);
-  const std::string note = NoteOnKernels(view);
+  std::string note = NoteOnKernels(view);
+  if (!note.empty()) note += "; a smaller --global-batch shows all";
   if (!note.empty() && !outputs.quiet) err << "note: " << note << '\n';
   if (!note.empty() && outputs.json) job.warnings.push_back(note);
   return view;

@@ -163,6 +163,16 @@ TEST(TraceViewTest, AViewStaysWithinItsSlices) {
   EXPECT_EQ(view.level, TraceLevel::kOp);
   EXPECT_EQ(view.slices.size(), 199'999u);
   EXPECT_EQ(view.ops_until, Duration::Nanoseconds(2 * 49'999));
+  EXPECT_EQ(NoteOnKernels(view),
+            "the trace shows the kernels of passes that begin in its first 0.1 ms, since it has at "
+            "most 200000 slices with them");
+}
+
+TEST(TraceViewTest, ANoteSaysWhichKernelsAreLeftOut) {
+  const TwoStages job;
+  EXPECT_EQ(NoteOnKernels(MakeTraceView(job.Input())), "");
+  EXPECT_EQ(NoteOnKernels(MakeTraceView(job.Input(), TraceLevel::kTask)),
+            "the trace shows no kernels, since it has at most 200000 slices with them");
 }
 
 TEST(TraceViewTest, ATaskOnTwoRanksIsShownOnBoth) {

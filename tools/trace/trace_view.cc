@@ -302,4 +302,15 @@ TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level
   return ViewBuilder(input).Build(level);
 }
 
+std::string NoteOnKernels(const TraceView& view) {
+  if (view.level == TraceLevel::kOp && view.ops_until == Duration::Max()) return "";
+  const std::string shown =
+      view.level == TraceLevel::kOp
+          ? fmt::format("the kernels of passes that begin in its first {:.1f} ms",
+                        view.ops_until.ms())
+          : "no kernels";
+  return fmt::format("the trace shows {}, since it has at most {} slices with them", shown,
+                     kMostSlicesWithOps);
+}
+
 }  // namespace stagecraft

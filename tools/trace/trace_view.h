@@ -120,4 +120,8 @@ Duration OpsUntil(const TraceInput& input, int64_t most = kMostSlicesWithOps);
 // Throws InputError if tasks overlap on a lane, or start before zero.
 TraceView MakeTraceView(const TraceInput& input, std::optional<TraceLevel> level = {});
 
+// Returns which ops the view of a timeline whose op times are known leaves out, as a sentence
+// without a full stop; "" if it shows all.
+std::string NoteOnKernels(const TraceView& view);
+
 }  // namespace stagecraft
