@@ -356,7 +356,7 @@ int RunImport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   ImportFlags flags;
   Register(described, flags);
   if (described.Parse(args, out)) return kExitOk;
-  CheckOutputFiles(args, {"--samples", "--collectives"});  // inputs for other verbs, such as fit
+  CheckOutputFiles(args, {"--samples", "--collectives"});  // fit reads these
   CheckFlags(described, flags.format);
   CheckNumbers(described, flags);
   CheckFiles(flags);

@@ -15,8 +15,8 @@ namespace stagecraft {
 namespace {
 
 struct ConfigKind {
-  const char* owner;
-  const char* keys[4];  // any of which it has at its top; nullptr ends them
+  const char* of;
+  const char* keys[4];  // it has any of these at its top; nullptr ends them
 };
 constexpr ConfigKind kConfigKinds[] = {
     {"DeepSpeed", {"zero_optimization", "train_micro_batch_size_per_gpu", "train_batch_size"}},
@@ -33,13 +33,13 @@ bool HasAny(const nlohmann::json& root, const ConfigKind& kind) {
                      [&](const char* key) { return key != nullptr && root.contains(key); });
 }
 
-// Returns the name of the framework whose configuration it is; empty if it is none.
+// Returns the framework whose configuration it is; empty if it is none.
 std::string OwnerOf(const nlohmann::json& root) {
   if (!root.is_object()) return "";
   for (const ConfigKind& kind : kConfigKinds) {
-    if (HasAny(root, kind)) return kind.owner;
+    if (HasAny(root, kind)) return kind.of;
   }
-  // Here `model` is a group of options; in files of other kinds it is a name.
+  // Here "model" is a group of options; in other files it is a name.
   if (root.contains("model") && root["model"].is_object()) return "Megatron-Bridge";
   return "";
 }

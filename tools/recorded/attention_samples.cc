@@ -91,7 +91,7 @@ const char* AttentionSampler::Complete(const Recording& recording, Call& call) c
   if (recorded.obstacle != nullptr) return recorded.obstacle;
   if (call.told.is_local.value_or(false)) return "they have a window";
   if (call.told.has_dropout.value_or(false)) return "they drop values";
-  // The kernel's name comes first: PyTorch runs a causal call with one query as one that is not.
+  // The kernel's name says what ran: PyTorch runs a causal call of a single query as any other.
   const std::optional<bool> is_causal = call.told.is_causal  ? call.told.is_causal
                                         : recorded.is_causal ? recorded.is_causal
                                                              : is_causal_;
@@ -114,8 +114,8 @@ std::vector<Sample> AttentionSampler::Finish(const std::string& profiler,
   }
   if (unsized_ > 0) {
     notes.push_back(
-        fmt::format("{} of {} kernels of attention were launched by no known operator with sizes "
-                    "(record_shapes=True records them) and give no sample",
+        fmt::format("{} of {} kernels of attention give no sample: no operator with known sizes "
+                    "launched them (record_shapes=True records sizes)",
                     unsized_, kernels_));
   }
   for (const auto& [reason, count] : left_out_) {

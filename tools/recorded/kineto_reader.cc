@@ -126,8 +126,7 @@ class KinetoSax : public nlohmann::json_sax<nlohmann::json> {
 
   void Argument(int64_t value) {
     if (argument_ == KinetoKey::kInputDims) {
-      // The sizes of an input are a list inside the list of inputs; what stands in an object at
-      // their place is no size.
+      // The sizes of each input are a list of their own; an object in its place has no sizes.
       if (depth_ == event_depth_ + 3 && !event_.dims.empty()) event_.dims.back().push_back(value);
       return;
     }

@@ -55,7 +55,7 @@ struct RecordedLaunch {
 struct RecordedAttention {
   Op op;                           // as if it were not causal
   std::optional<bool> is_causal;   // no value: the operator does not tell
-  const char* obstacle = nullptr;  // why no sample describes it: "they have a mask"; null: one does
+  const char* obstacle = nullptr;  // why no sample can describe such calls: "they have a mask"
 };
 
 struct RecordedCollective {
