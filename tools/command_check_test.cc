@@ -317,6 +317,11 @@ TEST(CommandCheckTest, ChromeSlicesPairByTime) {
               "Chrome trace, 4 events, 2 slices on 1 threads");
   ExpectUnsound(file("d2.json", event("B", 3) + "," + event("E", 2)),
                 "traceEvents[1]: ph: got an \"E\", but no slice of its thread is open");
+  // The list of events alone is a trace, too.
+  ExpectSound(Write("d3.json", "[" + ends + "," + event("B", 2) + "," + event("B", 0) + "]"),
+              "Chrome trace, 4 events, 2 slices on 1 threads");
+  ExpectUnsound(Write("d4.json", "[" + event("B", 3) + "," + event("E", 2) + "]"),
+                "d4.json: [1]: ph: got an \"E\"");
 }
 
 TEST(CommandCheckTest, AllFilesAreReportedThoughOneIsBad) {

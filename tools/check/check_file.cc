@@ -85,6 +85,11 @@ Keys KeysOf(const nlohmann::json& value) {
   return keys;
 }
 
+bool IsChromeTrace(const nlohmann::json& root) {
+  if (root.is_object()) return root.contains("traceEvents");
+  return root.is_array() && !root.empty() && root[0].is_object() && root[0].contains("ph");
+}
+
 bool HasAny(const Keys& keys, const std::vector<std::string>& wanted) {
   return std::any_of(wanted.begin(), wanted.end(),
                      [&](const std::string& key) { return keys.contains(key); });
@@ -128,6 +133,7 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
   Keys keys;
   if (extension == ".json") {
     const nlohmann::json root = ParseJson(text, path);
+    if (IsChromeTrace(root)) return {"Chrome trace", CheckChromeTrace(text, path)};
     keys = KeysOf(root);
     if (keys.contains("items")) return CheckKubernetesNodes(text, path);
     if (const auto answer = CheckAnswer(root, text, path)) return *answer;
@@ -139,9 +145,6 @@ FileSummary CheckStructured(const std::string& text, const std::string& path,
     keys = KeysOf(root);
   } else {
     keys = TextFormatKeys(text);
-  }
-  if (extension == ".json" && keys.contains("traceEvents")) {
-    return {"Chrome trace", CheckChromeTrace(text, path)};
   }
   if (extension == ".json" && IsGraphJson(text)) return CheckGraphJson(text, path);
   if (extension == ".json" &&
@@ -219,7 +222,7 @@ FileSummary CheckChakra(const std::string& path) {
 FileSummary CheckZipped(const std::string& bytes, const std::string& path) {
   if (const auto collectives = CheckForeignText(bytes, path, ".gz")) return *collectives;
   const std::string text = Gunzip(bytes, path);
-  if (path.ends_with(".json.gz") && KeysOf(ParseJson(text, path)).contains("traceEvents")) {
+  if (path.ends_with(".json.gz") && IsChromeTrace(ParseJson(text, path))) {
     return {"Chrome trace", CheckChromeTrace(text, path)};
   }
   if (const auto graph = CheckUnzippedGraph(text, path)) return *graph;

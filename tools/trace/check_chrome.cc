@@ -35,7 +35,8 @@ struct Mark {
 
 class Checker {
  public:
-  explicit Checker(const std::string& file) : file_(file) {}
+  // `place` is where the list of events is; errors begin with it.
+  explicit Checker(std::string place) : place_(std::move(place)) {}
 
   std::string Check(const Json& events) {
     for (event_ = 0; event_ < events.size(); ++event_) Read(events[event_]);
@@ -50,7 +51,7 @@ class Checker {
 
  private:
   [[noreturn]] void Fail(const std::string& problem) const {
-    throw InputError(fmt::format("{}: traceEvents[{}]: {}", file_, event_, problem));
+    throw InputError(fmt::format("{}[{}]: {}", place_, event_, problem));
   }
 
   int64_t Nanoseconds(const Json& event, const char* key) const {
@@ -126,7 +127,7 @@ class Checker {
     }
   }
 
-  std::string file_;
+  std::string place_;
   size_t event_ = 0;
   std::map<std::string, std::vector<Slice>> slices_;  // by thread
   std::map<std::string, std::vector<Mark>> marks_;
@@ -136,10 +137,11 @@ class Checker {
 
 std::string CheckChromeTrace(const std::string& text, const std::string& file) {
   const Json trace = ParseJson(text, file);
+  if (trace.is_array()) return Checker(file + ": ").Check(trace);
   if (!trace.is_object() || !trace.contains("traceEvents") || !trace["traceEvents"].is_array()) {
     throw InputError(file + ": traceEvents: got none, want an array of events");
   }
-  return Checker(file).Check(trace["traceEvents"]);
+  return Checker(file + ": traceEvents").Check(trace["traceEvents"]);
 }
 
 }  // namespace stagecraft

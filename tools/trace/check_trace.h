@@ -11,9 +11,9 @@ namespace stagecraft {
 // names the first packet that is wrong.
 std::string CheckPerfettoTrace(const std::string& bytes, const std::string& file);
 
-// Checks Chrome trace-event JSON: `traceEvents` must be there, events must have what their phase
-// requires, and the slices of a thread must nest. Microseconds are compared as whole nanoseconds.
-// Returns what is in it, and throws, as CheckPerfettoTrace().
+// Checks Chrome trace-event JSON, a list of events or an object whose `traceEvents` are one: events
+// must have what their phase requires, and the slices of a thread must nest. Microseconds are
+// compared as whole nanoseconds. Returns what is in it, and throws, as CheckPerfettoTrace().
 std::string CheckChromeTrace(const std::string& text, const std::string& file);
 
 }  // namespace stagecraft
