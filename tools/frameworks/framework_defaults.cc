@@ -43,12 +43,14 @@ void TakeDataParallelism(const std::string& file, const TrainingWishes& wishes,
     throw InputError(fmt::format("{}: tp {} x cp {} x pp {} = {} does not divide the {} processes",
                                  file, degrees.tp(), degrees.cp(), degrees.pp(), model, world));
   }
-  if (world / model > kMostOfADegree) {
-    throw InputError(fmt::format("{}: {} processes give dp {}, want at most {}", file, world,
-                                 world / model, kMostOfADegree));
+  const int64_t data_ranks = world / model * degrees.cp();
+  if (data_ranks > kMostOfADegree) {
+    throw InputError(
+        fmt::format("{}: {} processes give dp {}{}, want at most {}", file, world, world / model,
+                    degrees.cp() > 1 ? fmt::format(" x cp {}", degrees.cp()) : "", kMostOfADegree));
   }
   degrees.set_dp(static_cast<int32_t>(world / model));
-  if ((world / model * degrees.cp()) % degrees.ep() != 0) {
+  if (data_ranks % degrees.ep() != 0) {
     throw InputError(fmt::format("{}: expert parallel {} does not divide dp {} x cp {}", file,
                                  degrees.ep(), degrees.dp(), degrees.cp()));
   }

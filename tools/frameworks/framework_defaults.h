@@ -16,7 +16,8 @@ void TakeStackHabits(const std::string& stack, const TrainingWishes& wishes,
                      ImportedTraining& training);
 
 // Sets data parallelism if the number of processes, or the cluster, is known. Throws an InputError
-// that begins with `file` if the degrees of the plan do not divide it.
+// that begins with `file` if the degrees of the plan do not divide it, or if gradients would be
+// reduced among more than kMostOfADegree ranks.
 void TakeDataParallelism(const std::string& file, const TrainingWishes& wishes,
                          ImportedTraining& training);
 

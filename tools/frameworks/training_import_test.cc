@@ -358,6 +358,13 @@ TEST_F(TrainingImportTest, BatchesAndRanksThatAreTooLargeAreRefused) {
   EXPECT_NE(ImportError({"megatron", script})
                 .find("1000000000000 processes give dp 1000000000000, want at most 1000000"),
             std::string::npos);
+  const std::string contexts =
+      Write("c.sh",
+            "torchrun --nnodes 1000000 --nproc-per-node 1000000 -m torchtitan.train --model.name "
+            "llama3 --model.flavor 8B --parallelism.context_parallel_degree 1000000\n");
+  EXPECT_NE(ImportError({"torchtitan", contexts})
+                .find("processes give dp 1000000 x cp 1000000, want at most 1000000"),
+            std::string::npos);
 }
 
 TEST_F(TrainingImportTest, ConvertersOfTorchtitanMayHaveAnyBytes) {
