@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -68,6 +69,16 @@ TEST_F(OutputFilesTest, WhatTheSystemDoesNotLetBeWrittenIsNoticedBeforeTheWork) 
     EXPECT_EQ(result.out, "");
     EXPECT_NE(result.err.find("cannot be written: "), std::string::npos) << result.err;
   }
+}
+
+// Processes of containers often have the same id.
+TEST_F(OutputFilesTest, WhatAKilledProcessOfTheSameIdLeftIsNoObstacle) {
+  const std::string rest = "t.yaml." + std::to_string(getpid()) + ".part";
+  Write(rest, "cut o");
+  const Result result = RunLine(Expand("catalogue gpus --template $T/t.yaml"));
+  EXPECT_EQ(result.code, kExitOk) << result.err;
+  EXPECT_NE(ReadFile(Expand("$T/t.yaml")).find("node_groups"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(Expand("$T/" + rest)));
 }
 
 // A stream to which nothing can be written, like /dev/full.

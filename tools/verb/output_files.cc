@@ -90,6 +90,10 @@ std::optional<int> WhyNotWritable(const fs::path& target) {
   }
   const std::string probe = target.string() + "." + std::to_string(getpid()) + ".part";
   const int descriptor = open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0 && errno == EEXIST && access(probe.c_str(), W_OK) == 0) {
+    // Another process with this id, in a container or on another host, writes here or was killed.
+    return std::nullopt;
+  }
   if (descriptor < 0) return errno;
   close(descriptor);
   unlink(probe.c_str());
