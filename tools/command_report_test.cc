@@ -166,10 +166,10 @@ TEST_F(CommandReportTest, ThePageOfATrainingRunIsThatOfTrain) {
 TEST_F(CommandReportTest, ThePageOfAValidationIsThatOfValidate) {
   std::istringstream in;
   std::ostringstream out, err;
-  WriteFileAtomically(File("own.csv"),
+  WriteFileAtomically(File("own.txt"),
                       "name,model,cluster,global_batch,seq,seconds\n"
                       "one,gpt2,h100-sxm:1x1,8,512,0.1\ntwo,gpt2,h100-sxm:1x2,8,512,0.05\n");
-  ASSERT_EQ(RunValidate({"--against", File("own.csv"), "--cost-model", "analytical", "--report",
+  ASSERT_EQ(RunValidate({"--against", File("own.txt"), "--cost-model", "analytical", "--report",
                          File("validate.html"), "--json", "--quiet"},
                         in, out, err),
             kExitOk)
@@ -183,9 +183,25 @@ TEST_F(CommandReportTest, ThePageOfAValidationIsThatOfValidate) {
   EXPECT_EQ(charts[0]["series"], wanted[0]["series"]);
   EXPECT_EQ(charts[0]["items"].size(), wanted[0]["items"].size());
   EXPECT_EQ(charts[0]["items"][0][3], wanted[0]["items"][0][3]);  // the words of the first row
-  const std::string origin = "2 scored rows of own.csv; cost model analytical";
+  const std::string origin = "2 scored rows of own.txt; cost model analytical";
   EXPECT_NE(page.find(origin), std::string::npos);
   EXPECT_NE(direct.find(origin), std::string::npos);
+
+  for (const char* key : {"measured", "predicted", "gpus"}) {
+    auto answer = nlohmann::ordered_json::parse(out.str());
+    answer["rows"][0][key] = 0;
+    WriteFileAtomically(File("odd.json"), answer.dump());
+    EXPECT_EQ(Report({File("odd.json"), "-o", File("odd.html")}), kExitBadInput);
+    EXPECT_NE(error_.find(std::string("odd.json: row one: ") + key + ": got 0"), std::string::npos)
+        << error_;
+    EXPECT_FALSE(std::filesystem::exists(File("odd.html")));
+  }
+  auto answer = nlohmann::ordered_json::parse(out.str());
+  answer["rows"][0]["interval80"] = {0.1, 0.01};
+  WriteFileAtomically(File("odd.json"), answer.dump());
+  EXPECT_EQ(Report({File("odd.json"), "-o", File("odd.html")}), kExitBadInput);
+  EXPECT_NE(error_.find("odd.json: row one: interval80: got an end of 0.01"), std::string::npos)
+      << error_;
 }
 
 TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {

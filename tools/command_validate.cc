@@ -255,6 +255,7 @@ int RunValidate(const Args& args, std::istream&, std::ostream& out, std::ostream
   }
   if (flags.json) {
     nlohmann::ordered_json report = HeaderOf(files, cost_model);
+    report["tables"] = files;
     report.update(ValidationToJson(validation));
     PrintJson(std::move(report), out);
   } else {

@@ -31,6 +31,14 @@ TEST_F(OwnStepsTest, ARowIsPredictedAsSimulateDoes) {
   EXPECT_EQ(report["rows"][1]["id"], "steps-002");
   EXPECT_NEAR(report["rows"][0]["predicted"].get<double>(), seconds, 1e-9);
   EXPECT_NEAR(report["rows"][1]["predicted"].get<double>(), 8 * 512 / seconds, 1e-6);
+  const nlohmann::json time = {{"factor", 1.0}, {"is_rate", false}};
+  const nlohmann::json rate = {{"factor", 8 * 512.0}, {"is_rate", true}};
+  EXPECT_EQ(report["rows"][0]["step_metric"], time);
+  EXPECT_EQ(report["rows"][1]["step_metric"], rate);
+  for (const nlohmann::json& row : report["rows"]) {
+    EXPECT_EQ(row["gpus"], 2);
+    EXPECT_NE(row["main_part"], "");
+  }
 }
 
 TEST_F(OwnStepsTest, WhatATableShouldNotHoldIsRefusedInASentence) {

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "costmodel/check.h"
+#include "tools/validation/main_part.h"
+#include "tools/validation/step_metric.h"
 
 namespace stagecraft {
 
@@ -36,15 +38,18 @@ std::vector<ValidatedRow> ValidateOwnSteps(const CsvTable& table, const CostMode
     row.measured.gpu_id = GpusOf(step.job.cluster);
     row.measured.dtype = Name(step.job.plan.precision);
     row.measured.is_scored = true;
+    row.measured.n_gpus = step.job.plan.device_count();
     const bool is_time = step.seconds > 0;
     row.measured.metric_kind = is_time ? "step_time" : "tokens_per_s";
     row.measured.metric = row.measured.metric_kind;
     row.measured.value = is_time ? step.seconds : step.tokens_per_s;
     try {
       const Evaluation evaluation = Predict(step, model);
-      const double seconds = evaluation.step_time.seconds();
-      row.prediction.value = is_time ? seconds : evaluation.tokens / seconds;
+      const StepMetric metric = is_time ? StepMetric{} : StepMetric{evaluation.tokens, true};
+      row.prediction.value = metric.FromSeconds(evaluation.step_time.seconds());
       row.prediction.spread = evaluation.profile.spread;
+      row.prediction.metric = metric;
+      row.prediction.main_part = MainPart(evaluation);
     } catch (const InputError& error) {
       row.prediction.reason = error.what();
     }

@@ -25,7 +25,7 @@ Features LogFeatures(const StepFeatures& step) {
 }
 
 double MeasuredSeconds(const ValidatedRow& row) {
-  return row.prediction.step->metric.ToSeconds(row.measured.value);
+  return row.prediction.metric->ToSeconds(row.measured.value);
 }
 
 double SecondsAtPeak(const StepFeatures& step) {
@@ -114,8 +114,8 @@ void AddBaselines(std::vector<ValidatedRow>& rows) {
     for (ValidatedRow& row : rows) {
       if (row.measured.source != source || !row.prediction.step.has_value()) continue;
       const StepFeatures& step = *row.prediction.step;
-      row.constant_rate = step.metric.FromSeconds(SecondsAtPeak(step) / utilisation);
-      row.ridge = step.metric.FromSeconds(ridge.Seconds(step));
+      row.constant_rate = row.prediction.metric->FromSeconds(SecondsAtPeak(step) / utilisation);
+      row.ridge = row.prediction.metric->FromSeconds(ridge.Seconds(step));
     }
   }
 }

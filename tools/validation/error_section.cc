@@ -26,7 +26,7 @@ constexpr double kGib = 1024.0 * 1024 * 1024;  // bytes
 
 // A value of the row's metric as the seconds of a step, or as bytes.
 double Converted(const ValidatedRow& row, double value) {
-  return row.prediction.step ? row.prediction.step->metric.ToSeconds(value) : value;
+  return row.prediction.metric ? row.prediction.metric->ToSeconds(value) : value;
 }
 
 std::string TimeText(double seconds) {

@@ -150,10 +150,12 @@ TEST(BaselinesTest, LearnFromOtherSourcesAlone) {
   std::vector<ValidatedRow> rows;
   for (int i = 1; i <= 20; ++i) {
     rows.push_back(Row(1, i * 2.0));
+    rows.back().prediction.metric = StepMetric{};
     rows.back().prediction.step = Features(i * 100.0);
   }
   rows.push_back(Row(1, 1000));
   rows.back().measured.source = "other";
+  rows.back().prediction.metric = StepMetric{};
   rows.back().prediction.step = Features(500);
   AddBaselines(rows);
   EXPECT_NEAR(*rows.back().constant_rate, 10, 1e-9);

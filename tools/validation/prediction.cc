@@ -61,9 +61,8 @@ double ModelFlops(const RowPlan& job) {
          global_batch;
 }
 
-StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row, const StepMetric& metric) {
+StepFeatures FeaturesOf(const RowPlan& job, const MeasuredRow& row) {
   StepFeatures features;
-  features.metric = metric;
   features.sequence = static_cast<double>(job.plan.sequence);
   features.global_batch = static_cast<double>(job.plan.global_batch);
   const double passes = job.plan.forward_only ? 1.0 / 3.0 : 1.0;
@@ -143,7 +142,8 @@ void PredictStep(CompletedRow& completed, const CostModel& model, Prediction& pr
   const std::vector<std::string> errors =
       FindEvaluationErrors(step.evaluation, step.plan, job.network.workload, job.cluster);
   if (!errors.empty()) throw UnsoundStep(errors[0]);
-  prediction.step = FeaturesOf(job, row, *metric);
+  prediction.metric = metric;
+  prediction.step = FeaturesOf(job, row);
   prediction.main_part = MainPart(step.evaluation);
   prediction.value = metric->FromSeconds(step.evaluation.step_time.seconds());
   prediction.spread = step.evaluation.profile.spread;
@@ -191,6 +191,7 @@ void CheckValue(const MeasuredRow& row, const Prediction& prediction) {
 void Refuse(const std::string& reason, Prediction& prediction) {
   prediction.value.reset();
   prediction.spread.reset();
+  prediction.metric.reset();
   prediction.step.reset();
   prediction.reason = reason;
 }

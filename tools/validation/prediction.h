@@ -16,7 +16,6 @@ namespace stagecraft {
 
 // What the baselines learn from, besides the step time.
 struct StepFeatures {
-  StepMetric metric;
   double model_flops = 0;      // 3x-causal-attention, for the whole job
   double peak_flop_per_s = 0;  // of one device at the precision of the row
   double layers = 0, hidden = 0, sequence = 0, global_batch = 0;
@@ -47,7 +46,9 @@ struct Prediction {
   // The mechanism to which most of the value is due (main_part.h); empty if it is not that of a
   // step or of a memory.
   std::string main_part;
-  std::optional<StepFeatures> step;  // if the metric follows from the step time
+  std::optional<StepMetric> metric;  // by which the value follows from the step time, if it does
+  // The same steps for the baselines; no value for a user's own, from which they do not learn.
+  std::optional<StepFeatures> step;
 };
 
 // What predictions rest on. All of it must outlive their use.

@@ -34,7 +34,7 @@ Validation Small() {
   validation.rows[2].measured.metric_kind = "tokens_per_s";
   validation.rows[2].measured.gpu_id = "h100-sxm5-80gb";
   validation.rows[2].measured.n_gpus = 1;
-  validation.rows[2].prediction.step = StepFeatures{.metric = {.factor = 8, .is_rate = true}};
+  validation.rows[2].prediction.metric = StepMetric{.factor = 8, .is_rate = true};
   validation.rows[3].measured.metric_kind = "peak_memory_allocated";
   return validation;
 }

@@ -106,8 +106,8 @@ Json ClassesToJson(const std::vector<ClassErrors>& classes) {
 
 // How the metric follows from the time of a step; null if it does not.
 Json MetricToJson(const Prediction& prediction) {
-  if (!prediction.step) return Json();
-  return {{"factor", prediction.step->metric.factor}, {"is_rate", prediction.step->metric.is_rate}};
+  if (!prediction.metric) return Json();
+  return {{"factor", prediction.metric->factor}, {"is_rate", prediction.metric->is_rate}};
 }
 
 Json RowToJson(const ValidatedRow& row) {
