@@ -8,16 +8,15 @@ namespace stagecraft::bad_input {
 //    contrast: the least of any text, and `faintest`: that text;
 //    charts: [{title, x, y: the labels of the axes; rows: how many; items: how many are drawn;
 //              series: {name: how many of the items}; problems: sentences}]}
-// A chart's problems are what a reader would see of it: texts that lie upon each other or outside of
-// it, parts that are too small, labels without contrast, tips that are cut off.
+// A chart's problems are what a reader would see of it: texts that lie upon each other or outside
+// of it, parts that are too small, labels without contrast, tips that are cut off.
 inline constexpr const char* kLookAtPage = R"(
 const parse = (text) => {
-  const numbers = text.match(/[\d.]+/g);
   if (text.startsWith('#')) {
     return [1, 3, 5].map((i) => parseInt(text.slice(i, i + 2), 16)).concat(
         [text.length > 7 ? parseInt(text.slice(7, 9), 16) / 255 : 1]);
   }
-  const values = numbers.map(Number);
+  const values = text.match(/[\d.]+/g).map(Number);
   return values.length < 4 ? [...values.slice(0, 3), 1] : values;
 };
 const over = (front, back) => [0, 1, 2].map(

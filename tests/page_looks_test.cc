@@ -95,8 +95,6 @@ const std::string kJob =
     "analytical ";
 const std::string kPlan = "--tp 2 --pp 2 --dp 2 --micro-batch 1 ";
 
-// The charts of a step in which stages have two copies of 16 micro-batches, of whose memory
-// "memory" says more.
 Facts Placement(const json& placement, size_t nodes) {
   size_t places = 0;
   for (const json& copy : placement) places += copy["devices"].size();
@@ -115,6 +113,7 @@ Facts Memory(const json& stages) {
           stages.size(),          parts + stages.size(), {{"capacity", stages.size()}}};
 }
 
+// The charts of a step of two stages, each of two copies that run 16 micro-batches.
 std::vector<Facts> StepCharts(const json& step) {
   return {Placement(step["placement"], 2),
           // Of each stage one copy is drawn, with its own passes and its exchanges with the other.
@@ -172,7 +171,7 @@ TEST_F(PageLooksTest, WhatAStepWaitsFor) {
   ExpectCharts(charts);
 }
 
-// The charts of plans that were found. `curves` has what was found when.
+// The charts of the plans that a search found, and of its course.
 std::vector<Facts> PlanCharts(const json& answer, const json& plans) {
   size_t parts = 0, points = 0;
   const json curves = answer.value("curves", json::object());

@@ -7,6 +7,7 @@
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,13 +16,12 @@
 #include "costmodel/file_kind.h"
 #include "costmodel/json_to_proto.h"
 #include "costmodel/proto_file.h"
-#include "proto/plan.pb.h"
 #include "proto/timeline.pb.h"
-#include "sim/cluster/cluster_spec.h"
-#include "sim/plan/plan_proto.h"
 #include "sim/schedule/timeline_record.h"
 #include "sim/schedule/timeline_record_proto.h"
 #include "sim/workload/workload_catalogue.h"
+#include "tools/flags/plan_flags.h"
+#include "tools/flags/planned_job.h"
 #include "tools/flags/sample_flags.h"
 #include "tools/report/answer_page.h"
 #include "tools/report/plan_page.h"
@@ -121,6 +121,7 @@ Saved Read(const Args& files) {
 struct Shown {
   std::string page;
   std::string verb;
+  Args files = {};  // that were read; empty: FILEs alone
 };
 
 Shown ShowDatabase(const Args& files) {
@@ -185,13 +186,15 @@ Shown ShowPlan(const ReportFlags& values) {
   if (values.model.empty() || values.cluster.empty()) {
     throw InputError(fmt::format("{}: got a plan, want its --model and --cluster with it", file));
   }
-  const Workload workload = LoadWorkload(values.model, AttentionBackend::kFlash);
-  const Cluster cluster = ParseCluster(values.cluster);
-  PlanProto proto;
-  ReadProtoFile(file, &proto);
-  const Plan plan = PlanFromProto(proto, workload, cluster, file);
-  return {PlanPage(plan, workload, cluster, std::filesystem::path(file).filename().string()),
-          "plan"};
+  Flags flags("report", "Builds the plan as simulate does.");
+  PlanFlags plan;
+  plan.Register(flags);
+  std::ostringstream unused;
+  flags.Parse({"--plan", file, "--model", values.model, "--cluster", values.cluster}, unused);
+  const PlannedJob job = plan.Build();
+  return {PlanPage(job.plan, job.workload, job.cluster,
+                   std::filesystem::path(file).filename().string()),
+          "plan", job.files};
 }
 
 Shown Show(const ReportFlags& values) {
@@ -219,7 +222,8 @@ int RunReport(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   const Shown shown = Show(values);
   WriteFileAtomically(values.page, shown.page);
   if (values.json) {
-    nlohmann::ordered_json report = ReportHeader("report", kSchema, values.files);
+    const Args& files = shown.files.empty() ? values.files : shown.files;
+    nlohmann::ordered_json report = ReportHeader("report", kSchema, files);
     report["page"] = values.page;
     report["bytes"] = shown.page.size();
     report["of"] = shown.verb;

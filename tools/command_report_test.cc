@@ -142,6 +142,24 @@ TEST_F(CommandReportTest, APlanIsDrawnAsStagesOverDevices) {
   }
 }
 
+// The network and the cluster can be files, which --json lists; an image has no tokens.
+TEST_F(CommandReportTest, APlanComesWithTheFilesOfItsNetworkAndItsCluster) {
+  WriteFileAtomically(File("plan.yaml"),
+                      "degrees: {dp: 8}\nmicro_batch: 1\nglobal_batch: 8\nsequence: 1\n");
+  WriteFileAtomically(File("cluster.yaml"), "node_groups: [{node_type: dgx-h100, count: 1}]\n");
+  ASSERT_EQ(Report({File("plan.yaml"), "--model", "resnet50", "--cluster", File("cluster.yaml"),
+                    "-o", File("page.html"), "--json"}),
+            kExitOk)
+      << error_;
+  const auto report = nlohmann::json::parse(out_);
+  ASSERT_EQ(report["inputs"].size(), 2u);
+  EXPECT_EQ(report["inputs"][0]["path"], File("cluster.yaml"));
+  EXPECT_EQ(report["inputs"][1]["path"], File("plan.yaml"));
+  const std::string page = ReadFile(File("page.html"));
+  EXPECT_NE(page.find("<td>GPUs</td><td>8 of 8</td>"), std::string::npos);
+  EXPECT_EQ(page.find("tokens per sample"), std::string::npos);
+}
+
 TEST_F(CommandReportTest, ThePageOfATrainingRunIsThatOfTrain) {
   std::istringstream in;
   std::ostringstream out, err;
@@ -161,6 +179,14 @@ TEST_F(CommandReportTest, ThePageOfATrainingRunIsThatOfTrain) {
   EXPECT_EQ(ChartsOf(page), ChartsOf(ReadFile(File("train.html"))));
   EXPECT_GE(ChartsOf(page).size(), 4u);
   EXPECT_TRUE(out_.ends_with(" bytes, the page of train\n")) << out_;
+
+  // A history need not say by which plan a phase computed.
+  auto answer = nlohmann::ordered_json::parse(out.str());
+  ASSERT_EQ(answer["history"]["phases"][0]["plan"], 1);
+  answer["history"]["phases"][0].erase("plan");
+  WriteFileAtomically(File("unsaid.json"), answer.dump());
+  EXPECT_EQ(Report({File("unsaid.json"), "-o", File("unsaid.html")}), kExitOk) << error_;
+  EXPECT_EQ(FindBadMarkup(ReadFile(File("unsaid.html"))), "");
 }
 
 TEST_F(CommandReportTest, ThePageOfAValidationIsThatOfValidate) {

@@ -150,6 +150,11 @@ void AddStack(BarsChart& chart, int row, const std::vector<double>& values) {
 }
 
 void AddDiagonal(PointsChart& chart, double least, double most) {
+  constexpr double kMargin = 0.2;  // of the axes around the points, as a share
+  least *= 1 - kMargin;
+  most *= 1 + kMargin;
+  chart.x.min = chart.y.min = least;
+  chart.x.max = chart.y.max = most;
   const auto line = [&](const std::string& name, SeriesStyle style, double factor) {
     chart.series.push_back({name, style});
     const int series = static_cast<int>(chart.series.size()) - 1;

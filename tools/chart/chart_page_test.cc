@@ -67,12 +67,16 @@ TEST(ChartPageTest, NumbersHaveSevenDigits) {
   EXPECT_EQ(ChartsOf(ToHtml(chart))[0]["items"][0], json({0, 0.3333333, 142857100.0, "tip", 5}));
 }
 
-// The lines are y = x, a tenth more and a tenth less, for x from 1 to 10. The line of a tenth more
-// leaves the chart where x is 10 / 1.1.
+// The axes go from 1 to 10, a fifth beyond the points. The lines are y = x, a tenth more and a
+// tenth less. The line of a tenth more leaves the chart where x is 10 / 1.1.
 TEST(ChartPageTest, TheDiagonalHasLinesBesideItThatEndWithTheChart) {
   PointsChart chart{
       .title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = {}, .points = {}};
-  AddDiagonal(chart, 1, 10);
+  AddDiagonal(chart, 1.25, 10 / 1.2);
+  for (const ChartAxis& axis : {chart.x, chart.y}) {
+    EXPECT_DOUBLE_EQ(axis.min.value(), 1);
+    EXPECT_DOUBLE_EQ(axis.max.value(), 10);
+  }
   ASSERT_EQ(chart.series.size(), 3u);
   EXPECT_EQ(chart.series[1].name, "10 % more");
   ASSERT_EQ(chart.points.size(), 6u);

@@ -154,13 +154,12 @@ std::string NumberText(const Json& value) {
   if (std::abs(number) < kThousand || std::abs(number) > kMostInDigits) {
     return fmt::format("{:.5g}", number);
   }
-  const int decimals = std::abs(number) < kHundredThousand ? 1 : 0;
-  return WithCommas(fmt::format("{:.{}f}", number, decimals));
+  return WithCommas(number, std::abs(number) < kHundredThousand ? 1 : 0);
 }
 
 std::string DecimalText(const Json& value, int decimals) {
   if (value.is_null()) return "-";
-  return WithCommas(fmt::format("{:.{}f}", value.get<double>(), decimals));
+  return WithCommas(value.get<double>(), decimals);
 }
 
 std::string PercentText(const Json& share) {

@@ -19,7 +19,6 @@ namespace stagecraft {
 namespace {
 
 constexpr size_t kMostPoints = 2000;  // of a scatter chart
-constexpr double kMargin = 0.2;       // of its axes around the points, as a share
 
 std::string Row(const std::string& what, const Accuracy& a) {
   return HtmlRow({what, Name(a.model), fmt::format("{}", a.rows), Percent(100 * a.mape),
@@ -78,13 +77,7 @@ std::string ScatterOf(const AccuracyReport& evaluation,
                             fmt::format("{}\n{}: {:.4g} µs, predicted {:.4g} µs",
                                         Describe(sample.op), sample.gpu, measured, predicted)});
   }
-  if (most > 0 && std::isfinite(most)) {
-    least *= 1 - kMargin;
-    most *= 1 + kMargin;
-    chart.x.min = chart.y.min = least;
-    chart.x.max = chart.y.max = most;
-    AddDiagonal(chart, least, most);
-  }
+  if (most > 0 && std::isfinite(most)) AddDiagonal(chart, least, most);
   return ToHtml(chart);
 }
 

@@ -147,9 +147,10 @@ std::string JsonKey(const std::string& name) {
 nlohmann::ordered_json ToJson(const Explanation& explanation) {
   Json json = {{"label", explanation.label}, {"cost_model", explanation.cost_model}};
   const Json step = StepToJson(explanation.job, explanation.step, {});
-  for (const char* key : {"model", "cluster", "gpus", "step_time_ms", "breakdown_ms",
-                          "communication_ms", "bubble_fraction", "critical_rank", "peak_memory_gib", "memory", "fits",
-                          "cost", "plan", "placement", "warnings", "tasks", "fingerprint"}) {
+  for (const char* key :
+       {"model", "cluster", "gpus", "step_time_ms", "breakdown_ms", "communication_ms",
+        "bubble_fraction", "critical_rank", "peak_memory_gib", "memory", "fits", "cost", "plan",
+        "placement", "warnings", "tasks", "fingerprint"}) {
     json[key] = step[key];
   }
   json["critical_path_ms"] = PartsToJson(PathParts(explanation));

@@ -8,7 +8,9 @@
 
 namespace stagecraft {
 
-// Returns an object for each kind of ops, those that take longest first.
+// Returns an object for each kind of ops, those that take longest first: "op", the number of "ops",
+// "time_ms", "basis" with the share of the time on each basis, and "spread", the mean sigma of
+// log(time).
 nlohmann::ordered_json OpEstimatesToJson(const SimulatedStep& step);
 void PrintOpEstimates(const SimulatedStep& step, std::ostream& out);
 

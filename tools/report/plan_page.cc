@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "sim/cluster/cluster_spec.h"
 #include "tools/chart/chart_page.h"
@@ -21,12 +23,15 @@ std::string PlanPage(const Plan& plan, const Workload& workload, const Cluster& 
   answer["placement"] = PlacementToJson(plan, cluster);
   std::string html = fmt::format("<h1>A plan for {}</h1>\n<p>on {}</p>\n", EscapeXml(workload.name),
                                  EscapeXml(DescribeCluster(cluster)));
-  html += FactTable({{"plan", PlanWords(answer["plan"])},
-                     {"stages", fmt::format("{}", plan.stages.size())},
-                     {"GPUs", fmt::format("{} of {}", plan.device_count(), cluster.device_count())},
-                     {"global batch", fmt::format("{}", plan.global_batch)},
-                     {"tokens per sample", fmt::format("{}", plan.sequence)},
-                     {"from", origin}});
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"plan", PlanWords(answer["plan"])},
+      {"stages", fmt::format("{}", plan.stages.size())},
+      {"GPUs", fmt::format("{} of {}", plan.device_count(), cluster.device_count())},
+      {"global batch", fmt::format("{}", plan.global_batch)}};
+  const bool has_tokens = plan.sequence > 1;  // which an image has not
+  if (has_tokens) facts.emplace_back("tokens per sample", fmt::format("{}", plan.sequence));
+  facts.emplace_back("from", origin);
+  html += FactTable(facts);
   return HtmlPage("stagecraft plan", html + PlanCharts(answer), Charts());
 }
 

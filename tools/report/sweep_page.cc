@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -20,13 +19,6 @@ constexpr size_t kMostValues = 60;   // of a flag, that are drawn
 constexpr size_t kMostListed = 100;  // points of the table
 
 using Points = std::vector<const SweepPoint*>;
-
-// A number in four digits, or without decimals if that is more.
-std::string Short(double value) {
-  constexpr double kLeastWhole = 1000;
-  if (std::abs(value) < kLeastWhole) return fmt::format("{:.4g}", value);
-  return WithCommas(fmt::format("{:.0f}", value));
-}
 
 std::string Words(const SweepPoint& point) {
   std::string words;
@@ -77,7 +69,7 @@ std::string FrontChart(const Points& points, const std::string& title, const Pri
     chart.points.push_back(
         {is_best ? 0 : 1, value(order[i]), *point.tokens_per_s,
          fmt::format("{}\n{} tokens/s, {} ms per step\n{:g} GPUs, {:.4g} GiB", Words(point),
-                     Short(*point.tokens_per_s), Short(*point.step_time_ms), *point.gpus,
+                     AmountText(*point.tokens_per_s), AmountText(*point.step_time_ms), *point.gpus,
                      *point.peak_memory_gib)});
   }
   if (every > 1) chart.note += fmt::format(" Of the others one in {} is drawn.", every);
@@ -109,7 +101,7 @@ std::string FlagChart(const Points& points, const std::string& flag) {
     chart.rows.push_back(values[i]);
     chart.bars.push_back(
         {static_cast<int>(i), 0, 0, per_gpu(point), "",
-         fmt::format("{} tokens/s per GPU\n{}", Short(per_gpu(point)), Words(point))});
+         fmt::format("{} tokens/s per GPU\n{}", AmountText(per_gpu(point)), Words(point))});
   }
   if (values.size() > kMostValues) {
     chart.note += fmt::format(" The first {} of {} values.", kMostValues, values.size());
@@ -169,9 +161,8 @@ std::string BestTable(Points points) {
   for (size_t i = 0; i < std::min(points.size(), kMostListed); ++i) {
     const SweepPoint& point = *points[i];
     rows.push_back({fmt::format("{}", i + 1), VariedWords(point, split.varied),
-                    fmt::format("{:g}", *point.gpus),
-                    WithCommas(fmt::format("{:.1f}", *point.step_time_ms)),
-                    WithCommas(fmt::format("{:.0f}", *point.tokens_per_s)),
+                    fmt::format("{:g}", *point.gpus), WithCommas(*point.step_time_ms, 1),
+                    WithCommas(*point.tokens_per_s, 0),
                     fmt::format("{:.2f}", *point.peak_memory_gib)});
   }
   html += HtmlCards({"place", "flags", "GPUs", "step (ms)", "tokens/s", "memory (GiB)"}, rows,

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <ostream>
@@ -65,12 +64,6 @@ std::string CountText(double count) {
     if (count >= unit && std::stod(text) * unit == count) return text + suffix;
   }
   return fmt::format("{:.10g}", count);
-}
-
-std::string AmountText(double amount) {
-  constexpr double kLeastWhole = 1000;
-  if (!(std::abs(amount) >= kLeastWhole)) return fmt::format("{:.4g}", amount);
-  return WithCommas(fmt::format("{:.0f}", amount));
 }
 
 nlohmann::ordered_json CostToJson(const CostQuestion& question, const Cluster& cluster,

@@ -43,7 +43,5 @@ std::string EnergyNote(const CostRates& rates, const Cluster& cluster,
 
 // "1T", "1.4T", "300B"; with three digits and without a suffix otherwise.
 std::string CountText(double count);
-// Four digits, or a whole number with commas if it has more: "40.31", "247,603".
-std::string AmountText(double amount);
 
 }  // namespace stagecraft

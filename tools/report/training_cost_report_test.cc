@@ -88,17 +88,12 @@ TEST(TrainingCostReportTest, NothingIsPrintedUnlessAsked) {
   EXPECT_EQ(both.str().find("training  1T tokens in 10000000 steps"), 0u) << both.str();
 }
 
-TEST(TrainingCostReportTest, CountsAndAmounts) {
+TEST(TrainingCostReportTest, CountsHaveSuffixesOfThousands) {
   EXPECT_EQ(CountText(1e12), "1T");
   EXPECT_EQ(CountText(1.4e12), "1.4T");
   EXPECT_EQ(CountText(3e11), "300B");
   EXPECT_EQ(CountText(123456789), "123456789");
   EXPECT_EQ(CountText(12), "12");
-  EXPECT_EQ(AmountText(40.3123), "40.31");
-  EXPECT_EQ(AmountText(0.08), "0.08");
-  EXPECT_EQ(AmountText(999.94), "999.9");
-  EXPECT_EQ(AmountText(1000), "1,000");
-  EXPECT_EQ(AmountText(-1234567.8), "-1,234,568");
 }
 
 }  // namespace

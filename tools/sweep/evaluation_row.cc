@@ -71,7 +71,7 @@ std::string MisfitText(const std::vector<StageMemory>& memory, const Cluster& cl
                      host.stage, host.host.gib(), host.host_capacity.gib());
 }
 
-// Dividing whole nanoseconds leaves no more digits than these have.
+// Unlike Duration::ms(), this returns the number nearest to the decimal one, with as few digits.
 double Milliseconds(Duration time) { return static_cast<double>(time.ns()) / 1e6; }
 
 void FillTimes(const Evaluation& e, bool knows_flops, RunRow& row) {

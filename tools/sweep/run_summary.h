@@ -30,8 +30,8 @@ struct ValueSummary {
   std::string value;
   int64_t points = 0;
   int64_t fit = 0;
-  // Of the number by which points are ranked, of those that fit. Of an even
-  // count the median is the greater of the two in the middle.
+  // Statistics of the number by which points are ranked, over those that fit. The median of an even
+  // count is the greater of the two in the middle.
   std::optional<double> best, median;
 };
 struct FlagSummary {

@@ -25,8 +25,8 @@ struct SweepShare {
 // `shard` is "3/8", counted from 0, or empty: the share is then that of a Slurm array
 // (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _STEP) or of an indexed job of Kubernetes
 // (JOB_COMPLETION_INDEX, with `shards` of them), if this process is part of one. Ranks are those of
-// FindLaunchedRank(). Throws InputError for a shard out of
-// range, `shards` without such a job, and numbers of the environment that do not go together.
+// FindLaunchedRank(). Throws InputError for a shard out of range, `shards` without such a job, and
+// numbers of the environment that do not go together.
 SweepShare ShareOf(const std::string& shard, std::optional<int> shards,
                    const Environment& environment);
 

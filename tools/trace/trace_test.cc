@@ -142,7 +142,7 @@ TEST(TraceViewTest, OpsOfTheFirstTasksAreShownIfThereAreTooMany) {
   EXPECT_EQ(OpsUntil(without_times, 100), Duration());
 }
 
-// 100,001 forwards of two ops each, of which 50,000 begin before the 200,000 slices are full.
+// There are 100,001 forwards of two ops each. The ops of the first 49,999 make 199,999 slices.
 TEST(TraceViewTest, AViewStaysWithinItsSlices) {
   constexpr int kTasks = 100'001;
   Schedule::Builder s;

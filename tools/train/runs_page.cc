@@ -20,20 +20,17 @@ namespace {
 
 constexpr int kTimeColour = 0, kLostColour = 3;
 
-std::string Text(double value, int decimals) {
-  return WithCommas(fmt::format("{:.{}f}", value, decimals));
-}
-
 std::vector<std::string> TableRow(const std::string& what, const RunQuantiles& quantiles,
                                   double unit, int decimals) {
-  return {what, Text(quantiles.mean / unit, decimals), Text(quantiles.p5 / unit, decimals),
-          Text(quantiles.p50 / unit, decimals), Text(quantiles.p95 / unit, decimals)};
+  return {what, WithCommas(quantiles.mean / unit, decimals),
+          WithCommas(quantiles.p5 / unit, decimals), WithCommas(quantiles.p50 / unit, decimals),
+          WithCommas(quantiles.p95 / unit, decimals)};
 }
 
 // The time to finish of the mean run and of those at three quantiles.
 BarsChart FinishChart(const RunsSummary& summary, const TimeUnit& unit) {
   BarsChart chart{.title = "Time to finish",
-                  .note = "Of the histories, so many take at most so long.",
+                  .note = "The share of the histories that take no longer, and their mean.",
                   .x = {.label = fmt::format("time to finish ({})", unit.name), .min = 0},
                   .row_label = "",
                   .rows = {},

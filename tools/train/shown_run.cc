@@ -36,7 +36,7 @@ RunMarks MarksFrom(const Json& answer, const std::string& place) {
 
 History HistoryFrom(const Json& history, const std::string& place) {
   HistoryProto proto;
-  JsonToProto(nlohmann::json::parse(history.dump()), place + ": history", &proto);
+  JsonToProto(nlohmann::json(history), place + ": history", &proto);
   return HistoryFromProto(proto, place + ": history");
 }
 

@@ -135,7 +135,9 @@ std::string Page::StepTime() const {
   return Filled({"Step time", "", in_seconds ? "s per step" : "ms per step", {}}, value,
                 [](const RunPhase& phase) {
                   if (!Computes(phase)) return std::string();
-                  return fmt::format("{:.3f} ms with {}", phase.step_time.ms(), phase.plan->words);
+                  std::string words = fmt::format("{:.3f} ms", phase.step_time.ms());
+                  if (phase.plan != nullptr) words += " with " + phase.plan->words;
+                  return words;
                 });
 }
 
@@ -214,7 +216,7 @@ std::string Page::Lost() const {
   const auto row = [&](const std::string& name, Duration time) {
     table += HtmlRow({name, fmt::format("{:.3f}", In(time)),
                       fmt::format("{:.2f} %", 100 * time.seconds() / seconds),
-                      WithCommas(fmt::format("{:.1f}", totals_.GpuHours(time)))},
+                      WithCommas(totals_.GpuHours(time), 1)},
                      "td");
   };
   row("useful steps", totals_.useful);
@@ -273,7 +275,7 @@ std::string Page::States() const {
     }
     rows.push_back({WithCommas(std::to_string(state.step)),
                     state.change.empty() ? "as given" : state.change, layers,
-                    WithCommas(fmt::format("{:.3f}", state.step_time.ms())) + " ms",
+                    WithCommas(state.step_time.ms(), 3) + " ms",
                     fmt::format("{:.1f} %", 100 * state.idle_share), state.decision});
   }
   return "<h2>The network and its plans</h2>\n<div class=\"states\">\n" +

@@ -21,7 +21,6 @@
 namespace stagecraft {
 namespace {
 
-constexpr double kMargin = 0.2;                // of the axes around the points, as a share
 constexpr double kGib = 1024.0 * 1024 * 1024;  // bytes
 
 // A value of the row's metric as the seconds of a step, or as bytes.
@@ -95,13 +94,7 @@ class Section {
         chart.points.push_back({series, x, y, Title(row), places[i]});
       }
     }
-    if (most > 0 && std::isfinite(most)) {
-      least *= 1 - kMargin;
-      most *= 1 + kMargin;
-      chart.x.min = chart.y.min = least;
-      chart.x.max = chart.y.max = most;
-      AddDiagonal(chart, least, most);
-    }
+    if (most > 0 && std::isfinite(most)) AddDiagonal(chart, least, most);
     return ToHtml(chart);
   }
 

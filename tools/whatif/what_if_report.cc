@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster_spec.h"
+#include "tools/report/commas.h"
 #include "tools/report/plan_report.h"
 #include "tools/report/step_report.h"
 #include "tools/report/training_cost_report.h"
