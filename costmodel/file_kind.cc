@@ -9,7 +9,7 @@
 namespace stagecraft {
 namespace {
 
-// A key that files of one kind alone have at their top, in the order in which they are looked for.
+// A key that only files of one kind have at their top. The first one that is found counts.
 struct TellingKey {
   const char* key;
   const char* kind;

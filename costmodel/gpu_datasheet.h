@@ -14,7 +14,7 @@ namespace stagecraft {
 // TFLOP/s". What it returns is valid.
 Device DeviceFromDatasheet(const GpuDatasheetProto& proto, const std::string& place);
 
-// The keys without which it refuses a datasheet.
+// Returns the keys that a datasheet lacks and without which DeviceFromDatasheet() refuses it.
 MissingKeys MissingIn(const GpuDatasheetProto& proto);
 
 // Returns the datasheet of a device; the values that no datasheet has are left out.

@@ -16,7 +16,7 @@ namespace stagecraft {
 Device DeviceFromProto(const DeviceProto& proto, const std::string& place);
 Link LinkFromProto(const LinkProto& proto, const std::string& place);
 
-// The keys without which the two refuse a device or a link.
+// Return the keys that a device or a link lacks and without which the functions above refuse it.
 MissingKeys MissingIn(const DeviceProto& proto);
 MissingKeys MissingIn(const LinkProto& proto);
 

@@ -113,7 +113,7 @@ const EnumValueDescriptor* EnumOf(const json& value, const Place& place,
     const EnumValueDescriptor* candidate = type->value(i);
     if (value.is_string() && EnumFolded(candidate->name()) == wanted) return candidate;
     if (value.is_number_integer() && value == candidate->number()) return candidate;
-    // What stands for "not given" is no choice of a user.
+    // A user cannot choose the value that stands for "not given".
     if (!candidate->name().ends_with("_UNSPECIFIED")) known.push_back(candidate->name());
   }
   place.Fail(value, "one of " + Join(known, ", "));

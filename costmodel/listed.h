@@ -7,8 +7,8 @@
 
 namespace stagecraft {
 
-// Returns the names with ", " between them, but `last`, such as " or ", before the last one: "a, b
-// or c". Each stands between two `quote`s.
+// Returns the names with ", " between them and `last`, such as " or ", before the last one: "a, b
+// or c". Each name stands between two `quote`s.
 std::string Listed(const std::vector<std::string>& names, std::string_view last,
                    std::string_view quote = "");
 

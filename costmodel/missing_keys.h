@@ -14,7 +14,8 @@ class MissingKeys {
   void WantInside(const std::string& key, const MissingKeys& part);
 
   // If two or more keys are missing, throws an InputError that opens with `prefix`, such as
-  // "gpu.yaml: ", and names all of them. The reader of a single key says what it wants there.
+  // "gpu.yaml: ", and names all of them. Leaves a single one to its reader, which says what it
+  // wants.
   void Check(const std::string& prefix) const;
 
  private:

@@ -23,8 +23,8 @@ std::string Folded(const std::string& name) {
   return folded;
 }
 
-// The number of letters that are added, left out, replaced or swapped with the next one (optimal
-// string alignment).
+// Returns the number of letters that are added, left out, replaced or swapped with the next one
+// (optimal string alignment).
 int Distance(const std::string& a, const std::string& b) {
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   std::iota(last.begin(), last.end(), 0);
@@ -42,7 +42,8 @@ int Distance(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
-// A third of the letters, without the dashes of a flag; of short names one letter, or two.
+// Returns how many letters may differ: a third of them, not counting the dashes of a flag, but at
+// least two, or one if the name has no more than four.
 int MostDifferences(const std::string& name) {
   const size_t begin = std::min(name.find_first_not_of('-'), name.size());
   const int letters = static_cast<int>(name.size() - begin);

@@ -87,7 +87,7 @@ const PhysicalRange& PowerRange() {
 
 double CheckPhysical(const std::string& key, double value, const PhysicalRange& range) {
   if (value >= range.low && value <= range.high) return value;
-  if (value == 0) {  // as in a file that does not say it
+  if (value == 0) {  // the file does not state the value
     throw InputError(fmt::format("{}: got none, want from {} to {} {}", key, Text(range.low),
                                  Text(range.high), range.unit));
   }

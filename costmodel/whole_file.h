@@ -16,7 +16,7 @@ class WholeFile {
   // Throws InputError if the directory is missing or `path` is a directory, std::runtime_error if
   // the file cannot be opened.
   explicit WholeFile(const std::string& path);
-  // Without Finish() nothing is left.
+  // Leaves no file behind unless Finish() was called.
   ~WholeFile();
   WholeFile(const WholeFile&) = delete;
 

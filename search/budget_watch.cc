@@ -7,7 +7,7 @@
 namespace stagecraft {
 namespace {
 
-// An exchange takes some 0.1 ms, and so does what a search does between two of this many questions.
+// An exchange takes some 0.1 ms, which is also about the time between two calls of a search.
 constexpr int kCallsBetweenExchanges = 32;
 
 }  // namespace

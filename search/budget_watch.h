@@ -8,10 +8,9 @@
 
 namespace stagecraft {
 
-// The clocks of a team's ranks differ, and a signal may reach them at different times. So what
-// counts for a team is what its ranks know of each other from their last exchange: a search ends
-// once any of them wants it to. All ranks must call IsSpent() and IsStopped() equally often, from
-// one thread.
+// The clocks of a team's ranks differ, and a signal may reach them at different times. So the ranks
+// decide by what they told each other in their last exchange: a search ends once any of them wants
+// it to. All ranks must call IsSpent() and IsStopped() equally often, from one thread.
 class BudgetWatch {
  public:
   // What one rank has to say.
@@ -31,7 +30,7 @@ class BudgetWatch {
   // Returns whether a stop of the search was requested (Budget::stop).
   bool IsStopped();
 
-  // Return the same for this process alone; from any thread.
+  // Return the same for this process alone. May be called from any thread.
   bool IsSpentHere(int64_t evaluated) const { return budget_.IsSpent(evaluated, Seconds()); }
   bool IsStoppedHere() const { return budget_.IsStopped(); }
 

@@ -22,7 +22,7 @@ void AddMissingPlan(const SearchProblem& problem, const PlanSpace& space, size_t
                     RankedPlan& ranked) {
   if (!ranked.plan.stages.empty()) return;
   std::optional<Plan> plan = MakeCandidate(problem, space, index);
-  CHECK(plan);  // another rank could make it
+  CHECK(plan);  // the rank that evaluated it could make it
   ranked.plan = std::move(*plan);
 }
 

@@ -89,7 +89,7 @@ SearchResult Findings::Finish(double bound, bool is_optimal) {
   if (!result_.plans.empty()) return std::move(result_);
   // Plans that remain with an infinite bound cannot be made.
   const double rest = space_.BoundOfRest().value_or(std::numeric_limits<double>::infinity());
-  // Nor can plans if none of them was noted when all had been looked at.
+  // Nor can any plan be made if all were looked at and none of them left an obstacle.
   const bool none_noted =
       space_.size() == 0 || (bound <= 0 && !IsSpent() && obstacle_.text().empty());
   if (none_noted && rest == std::numeric_limits<double>::infinity()) {

@@ -33,7 +33,7 @@ class Findings {
   // Returns whether another wave of plans may be evaluated. The first wave may be, whatever the
   // budget, so that there is an answer, unless the search was stopped.
   bool MayGoOn() { return !IsSpent() || (result_.evaluated == 0 && !IsStopped()); }
-  // Returns the same for this process alone (BudgetWatch); from any thread, during a wave.
+  // Returns the same for this process alone (BudgetWatch). During a wave any thread may call it.
   bool MayGoOnHere() const;
   // Returns how many of `wanted` further evaluations the budget allows.
   size_t Room(size_t wanted) const;

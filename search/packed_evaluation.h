@@ -22,8 +22,8 @@ void PassAlong(Bytes& bytes, Value& value) {
         devices, group_devices, model_flops, hardware_flops, peak);
 }
 
-// Leaves out the plan but for its schedule: it may be large, and few are needed. Whoever needs it
-// makes it again.
+// Leaves out the plan except for its schedule: plans may be large, and few of them are needed.
+// Whoever needs one makes it again.
 template <typename Bytes, Is<RankedPlan> Value>
 void PassAlong(Bytes& bytes, Value& value) {
   auto& [plan, evaluation, score] = value;

@@ -48,7 +48,7 @@ class PipelineBound {
       for (int index = 0; index < map_.length(); ++index) {
         const ProbedChunk& chunk = At({chain, index});
         there[index] = all;
-        // Its message goes to the part before.
+        // Its backward sends to the part before.
         all_back += chunk.backward_send;
         back[index] = all_back;
         all += chunk.forward.alone + chunk.forward_send;
@@ -131,7 +131,8 @@ class PipelineBound {
   const ChunkMap map_;
   const std::vector<const ProbedWorker*> workers_;  // by stage
   const int micro_batches_;
-  // By chain: of the forwards before each part, and of the backwards of the parts before it.
+  // By chain and part: the time of the forwards before the part, and of the backwards of the parts
+  // before it.
   std::vector<std::vector<Duration>> to_part_, from_part_;
   std::vector<Duration> all_forwards_, all_backwards_;  // by chain
 };

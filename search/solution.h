@@ -22,7 +22,7 @@ struct Budget {
   int64_t evaluations = 0;                  // 0: no limit
   double seconds = 0;                       // 0: no limit
   const std::atomic<bool>* stop = nullptr;  // set by another thread; may be null
-  Team* team = nullptr;                     // what spends it together; null: this process alone
+  Team* team = nullptr;                     // the team that spends it; null: this process alone
 
   bool IsLate(double seconds_used) const { return seconds > 0 && seconds_used >= seconds; }
   bool IsStopped() const { return stop != nullptr && stop->load(); }

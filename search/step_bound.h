@@ -23,8 +23,8 @@ namespace stagecraft {
 // Every pipeline schedule contains these: passes of one stage run one after another, its first pass
 // waits for a forward of what comes before, and backwards of what comes before wait for its last
 // pass. Launches, transfers, reductions and the update only add to them. For schedules whose passes
-// run side by side (DualPipe) only computation is counted: they may hide everything else. Of
-// asynchronous pipelines, which neither fill nor drain between steps, the passes alone count.
+// run side by side (DualPipe) only computation is counted: they may hide everything else. For
+// asynchronous pipelines, which neither fill nor drain between steps, only the passes are counted.
 //
 // What a layer takes depends on where its groups lie if a node's pairs of devices are unlike, or if
 // groups straddle nodes. The bound counts the least time of any group that a plan of these degrees

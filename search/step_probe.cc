@@ -16,7 +16,7 @@
 namespace stagecraft {
 namespace {
 
-// The passes of the probe are told apart by their parts, whose numbers a tag counts up to this.
+// A tag can number at most this many parts of a pass; plans with longer passes are not probed.
 constexpr size_t kMostParts = 255;
 
 // Returns whether passes of one kind may differ: gradients are reduced or parameters gathered
@@ -108,8 +108,9 @@ class ProbeReading {
   struct Part {
     Duration time;
     Duration gather;
-    // What the host launches: how much later an idle device is done, and all launches. `waits`: the
-    // host turns to the part only when it may begin, since it waited for a message.
+    // The launches of the host: by how much they delay an idle device, and how long all of them
+    // take. `waits`: the host turns to the part only when it may begin, since it waited for a
+    // message.
     Duration lead, host;
     bool waits = false;
   };
@@ -210,7 +211,7 @@ class ProbeReading {
     return follows_norm ? costs_.TaskTimes(schedule_, task).lead : Duration();
   }
 
-  // Every pass reduces the same, so those of one micro-batch say it.
+  // Every micro-batch reduces the same, so only the reductions of the first one are read.
   void ReadReduction(TaskId task, ProbedChunk& chunk) {
     const Tag& tag = schedule_.tag(task);
     std::vector<Duration>& reductions =

@@ -25,12 +25,12 @@ class Team {
   virtual std::vector<std::string> Exchange(const std::string& own) = 0;
 };
 
-// Does the same with messages about a subject, which every rank states. Throws an error that says
-// so if the ranks do not state the same: then they have come to different decisions, which happens
-// only if what runs them is not alike.
+// Does the same with messages about a subject, which every rank states. If the ranks state
+// different subjects, throws an error that says so: they have come to different decisions, which
+// happens only if their programs or machines differ.
 std::vector<std::string> ExchangeAbout(Team& team, uint64_t subject, const std::string& own);
 
-// Returns whether any rank says so. All ranks must ask.
+// Returns whether `own` is true on any rank. All ranks must call it.
 bool AnySays(Team& team, bool own);
 
 // Returns the error that a rank does not do what rank 0 does.

@@ -62,9 +62,9 @@ TEST(ExpertSchedulesTest, EveryScheduleWithEveryDivisionOfExpertsIsSimulatedOrRe
   ASSERT_GE(models.size(), 5u);
   int asked = 0;
   int answered = 0;
-  // Each division is asked with every eighth model, the next division with those that follow them.
-  // A schedule has nine divisions, so it meets all models, and from schedule to schedule each
-  // division meets others of them.
+  // Each division is asked about every eighth model, and the next division about the models that
+  // follow those. A schedule has nine divisions, so it meets all models, and each division meets
+  // other models from schedule to schedule.
   constexpr size_t kTurns = 8;
   size_t turn = 0;
   for (const PipelineSchedule schedule : NamedPipelineSchedules()) {

@@ -145,7 +145,7 @@ TEST_F(MpiRanksTest, AMistakeOfOneRankNamesIt) {
       "search --quiet --model $MODEL --cluster h100-sxm:1x8 --global-batch 64 --seq 2048");
   const std::string before = fmt::format(
       "MODEL={}; if [ $OMPI_COMM_WORLD_RANK = 1 ]; then cd {}; fi;", "config.json", "/");
-  // Every rank begins in the folder of the file but for rank 1. The program is named by its path.
+  // Every rank but rank 1 begins in the folder of the file. The program is named by its path.
   const std::string program = std::filesystem::absolute("tools/stagecraft").string();
   const Outcome outcome =
       Shell(fmt::format("cd {} && OMPI_MCA_orte_tmpdir_base={} mpirun --allow-run-as-root "
@@ -160,7 +160,7 @@ TEST_F(MpiRanksTest, AMistakeOfOneRankNamesIt) {
   EXPECT_NE(sentences[0].find("config.json"), std::string::npos) << sentences[0];
 }
 
-// A search of minutes.
+// A search that takes minutes.
 constexpr const char* kLongSearch =
     "search --quiet --json --no-explain --model llama3-405b --cluster h100-sxm:2048x8 "
     "--global-batch 2048 --seq 8192 --schedule all";

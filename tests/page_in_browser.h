@@ -30,7 +30,7 @@ class PageTest : public FolderTest {
   // name of the page in the folder. A discarded value if the script throws.
   nlohmann::json RunInPage(const std::string& file, const std::string& script) const;
 
-  // As RunInPage() in each of several views. Returns a list of what the script returned in each.
+  // Does what RunInPage() does in each of several views. Returns a list of the results.
   nlohmann::json RunInViews(const std::string& file, const std::string& script,
                             const std::vector<PageView>& views) const;
 

@@ -23,8 +23,8 @@ using nlohmann::json;
 constexpr double kLeastContrast = 4.5;  // of text, by WCAG 2.1, level AA
 constexpr size_t kAny = static_cast<size_t>(-1);
 
-// What a chart must show. The title and the labels of the axes, with units; the number of rows, 0
-// for a chart of points; the number of bars or points, kAny if the JSON does not have it.
+// What a chart must show: its title and the labels of its axes, with units; the number of its rows,
+// 0 for a chart of points; the number of its bars or points, kAny if the JSON does not have it.
 struct Facts {
   std::string title, x, y;
   size_t rows = 0;
@@ -116,7 +116,7 @@ Facts Memory(const json& stages) {
 // The charts of a step of two stages, each of two copies that run 16 micro-batches.
 std::vector<Facts> StepCharts(const json& step) {
   return {Placement(step["placement"], 2),
-          // Of each stage one copy is drawn, with its own passes and its exchanges with the other.
+          // One copy of each stage is drawn, with its own passes and its exchanges with the other.
           {"Passes of the pipeline",
            "time since the step began (ms)",
            "",

@@ -1,6 +1,6 @@
 // Measures what must not grow with the size of a cluster or of a step: a folded step on up to a
 // million devices, with its report of what is sent; the same report of an unfolded step; and flows
-// of a whole cluster, of which like replicas have representatives.
+// of a whole cluster, whose like replicas have representatives.
 //
 // "devices" and "tasks" are those of the plan and of its unfolded schedule. "all_s" is the time
 // with every replica simulated, in the same process.

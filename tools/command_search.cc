@@ -258,7 +258,7 @@ const Plan& PickedPlan(const SearchJob& job, const SearchResult& result) {
                                result.plans.size()));
 }
 
-// What is written of the best plan; files without a name are not.
+// The files to which the best plan is written; one without a name is not written.
 struct PlanFiles {
   std::string plan, launch;
   const TrainingExport::Format* format = nullptr;  // of the launch file

@@ -5,8 +5,8 @@
 #include "tools/verb/command.h"
 
 int main(int argc, char** argv) {
-  // What one plan frees the next one needs: up to 1 GB stays with the process instead of going back
-  // to the system, which would hand it out again page by page.
+  // Each plan needs about the memory that the one before it freed: up to 1 GB stays with the
+  // process instead of going back to the system, which would hand it out again page by page.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   std::ios::sync_with_stdio(false);

@@ -16,8 +16,8 @@ namespace stagecraft {
 class LazyFamily {
  public:
   explicit LazyFamily(FamilyModel model) : model_(std::move(model)) {}
-  // `bytes` are a serialised FamilyModelProto, which must outlive the object. It must be sound: one
-  // in the binary, which a test reads.
+  // `bytes` are a serialised FamilyModelProto, and must outlive the object. They must be valid, as
+  // a test proves of those in the binary.
   explicit LazyFamily(std::string_view bytes) : bytes_(bytes) {}
   LazyFamily(const LazyFamily&) = delete;
 

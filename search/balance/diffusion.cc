@@ -34,10 +34,10 @@ std::vector<DiffusionActor> MakeActors(const BalanceProblem& problem, const Divi
   return actors;
 }
 
-// Runs a phase in which layers cross boundaries, without the messages that change nothing: those
-// over a boundary that let no layer cross and beside which no layer has come or gone since. Returns
-// how many rounds the phase has: two after the last crossing an actor begins to be calm, and it is
-// so for as many rounds as there are stages.
+// Runs a phase in which layers cross boundaries. Leaves out the messages that change nothing: those
+// over a boundary that let no layer cross the last time, if no layer has come or gone beside it
+// since. Returns the number of rounds of the phase: an actor becomes calm two rounds after the last
+// crossing, and the phase ends when it has been calm for as many rounds as there are stages.
 int64_t RunCrossings(std::vector<DiffusionActor>& actors) {
   const int boundaries = static_cast<int>(actors.size()) - 1;
   std::vector<char> is_due(boundaries, 1);

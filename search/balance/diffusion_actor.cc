@@ -171,7 +171,7 @@ int DiffusionActor::Crossing(const Side& left, const Side& right, double flow) c
   return rightward >= leftward ? 1 : -1;
 }
 
-// Adding and taking off rounds a load by far less than kLeastGain, however many layers come and go.
+// However many layers come and go, the rounding error of the load stays far below kLeastGain.
 void DiffusionActor::Give(bool to_right) {
   const ActorLayer& layer = to_right ? layers_.back() : layers_.front();
   load_ -= layer.load;

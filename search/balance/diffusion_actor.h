@@ -81,11 +81,11 @@ class DiffusionActor {
   // Ends the round with the neighbours' messages; null where there is no neighbour.
   void EndRound(const ActorMessage* left, const ActorMessage* right);
 
-  // What an actor does in a round of kPlace or kExchange: it deals with the neighbour whose turn it
-  // is. Returns whether a layer crosses; the neighbour finds the same from this actor's message.
+  // Deals with the neighbour whose turn it is in a round of kPlace or kExchange. Returns whether a
+  // layer crosses; the neighbour finds the same from this actor's message.
   bool DealWith(bool is_right, const ActorMessage& neighbour);
-  // Goes on to the phase after kPlace or kExchange, as in the round in which it has been calm for
-  // long enough.
+  // Goes on to the phase after kPlace or kExchange, as an actor does in the round in which it has
+  // been calm for long enough.
   void EndPhase();
 
   // Returns the flow between two stages, in a round, up to which both are calm.

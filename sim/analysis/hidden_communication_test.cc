@@ -88,7 +88,7 @@ TEST(HiddenCommunicationTest, TransfersThatRunAtOnceCountOneByOne) {
   EXPECT_EQ(rank.Hidden(), 5_ms);
 }
 
-// Of 5 ms beside a product of 3 ms, 2 ms are exposed; 2 ms beside the same product are not.
+// Beside a product of 3 ms, a collective of 5 ms exposes 2 ms, and one of 2 ms exposes nothing.
 TEST(HiddenCommunicationTest, CollectivesInsidePassesAreHiddenByTheOpsBesideThem) {
   for (const auto& [collective, hidden] : {std::pair(5_ms, 3_ms), std::pair(2_ms, 2_ms)}) {
     OneRank rank;

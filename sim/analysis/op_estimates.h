@@ -16,10 +16,10 @@ namespace stagecraft {
 struct OpKindTime {
   OpKind kind = OpKind::kNone;
   int64_t ops = 0;
-  Duration time;  // of ops side by side only what is exposed
+  Duration time;  // ops that run side by side count only for what is exposed
   // Shares of the time by Basis; they add up to 1.
   std::array<double, kBasisCount> basis{};
-  double spread = 0;  // sigma of log(time), the mean over the time; without that of a framework
+  double spread = 0;  // mean sigma of log(time), weighted by time; without the framework's
 };
 
 // Returns the kinds that take any time on the rank, those that take longest first. Times are those

@@ -65,7 +65,7 @@ void ApplyOption(const std::string& option, NodeType& type, const std::string& p
   type.nic.bandwidth = Bandwidth(*gigabits * kBytesPerGigabit);
 }
 
-// For a word without counts of nodes.
+// Throws the InputError for a word that does not say how many nodes there are.
 [[noreturn]] void FailUncounted(const std::string& part, const std::string& place) {
   const std::string name = part.substr(0, part.find(':'));
   std::string wanted = kForms;

@@ -279,7 +279,7 @@ TEST(ClusterTest, FewerDevicesOfANodeIdleTheirOwnInterfacesOnly) {
   }());
 }
 
-// Of a large group only the kinds of nodes matter, not how many there are of each.
+// Only the kinds of nodes in a large group matter, not how many nodes of each kind there are.
 TEST(ClusterTest, ManyNodesOfTwoKindsAreDescribedAsOneOfEach) {
   const Cluster cluster("nodes", {{Switched(), 100}, {Rack(), 100}});
   std::vector<int> all, some;

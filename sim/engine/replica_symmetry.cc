@@ -212,8 +212,8 @@ class Shift {
     return true;
   }
 
-  // Whether each task is its own image, or belongs to `by_` consecutive replicas, the first ones or
-  // images of these, and no others of its kind depend on it but tasks of the same replicas.
+  // Whether every task either belongs to all replicas, so that it is its own image, or to a single
+  // block of `by_` consecutive replicas, and no task of one block depends on a task of another.
   bool StayTogether() const {
     std::vector<int> blocks(schedule_.task_count(), -1);  // of replicas; -1: the task is of all
     for (TaskId task = 0; task < schedule_.task_count(); ++task) {

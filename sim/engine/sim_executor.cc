@@ -184,7 +184,7 @@ std::optional<Timeline> SimExecutor::RunRepresentatives(const Schedule& schedule
     }
     return symmetry->ForAll(*timeline);
   } catch (const DeadlockError&) {
-    return std::nullopt;  // the whole schedule says which tasks wait for each other
+    return std::nullopt;  // simulating the whole schedule tells which tasks wait for each other
   }
 }
 

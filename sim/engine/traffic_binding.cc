@@ -98,7 +98,7 @@ class Binder {
       }
       entry->second = traffic_->network().AddRoute(links);
       std::sort(links.begin(), links.end());
-      // A flow and its image on one link would share it.
+      // If one link stands for two of the route, a flow would share it with its own image.
       if (std::adjacent_find(links.begin(), links.end()) != links.end()) has_all_ = false;
     }
     return entry->second;
@@ -184,7 +184,7 @@ class Binder {
 
   bool IsOfAll(TaskId task) const { return symmetry_ != nullptr && symmetry_->is_of_all[task]; }
 
-  // What the representatives send in rings through all replicas.
+  // Returns what the representatives send in rings through all replicas.
   ChannelPattern PartOfRings(const Op& op, Algorithm algorithm,
                              const std::vector<std::vector<int>>& by_node) {
     const size_t period = by_node.size() / symmetry_->images;

@@ -46,7 +46,7 @@ std::unique_ptr<TaskTraffic> BindTraffic(const Schedule& schedule, const Cluster
                                          const BoundCosts& costs);
 
 // What the representatives of a schedule send (replica_symmetry.h), over links that stand for their
-// images: a ring through all replicas is what its representatives send of it.
+// images. It has only the part of a ring through all replicas that representatives send.
 struct RepresentedTraffic {
   std::unique_ptr<TaskTraffic> traffic;
   std::vector<LinkId> links;  // by link of the cluster: its number in the network; -1: unused

@@ -53,11 +53,11 @@ struct RunPhase {
 bool AreEqual(const RunPlan* one, const RunPlan* other);
 
 // Readers of a history recognise a reason by these words.
-// It begins so if the run stops because it has noticed a failure.
+// A reason begins with these if the run stops because it has noticed a failure.
 inline constexpr std::string_view kAfterReason = "after: ";
-// It is this if the run stops to let devices join again.
+// This is the reason if the run stops to let devices join again.
 inline constexpr std::string_view kDevicesReturnReason = "devices return";
-// It ends so if a checkpoint is written beside the steps.
+// A reason ends with these if a checkpoint is written beside the steps.
 inline constexpr std::string_view kWritesCheckpointReason = "writes a checkpoint";
 
 // What a run came to. Devices are paid for all the time, whether they work or not, so GPU-hours are

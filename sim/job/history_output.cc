@@ -52,7 +52,7 @@ PhaseKind KindFrom(PhaseProto::Kind kind, const std::string& place) {
   return static_cast<PhaseKind>(kind - 1);  // the proto begins with "unspecified"
 }
 
-// `plans` are by their numbers.
+// `plans` is indexed by the number of a plan.
 RunPhase PhaseFrom(const PhaseProto& phase,
                    const std::vector<std::shared_ptr<const RunPlan>>& plans,
                    const std::string& place) {

@@ -159,7 +159,7 @@ class Folder {
     }
   }
 
-  // Whether `holds` for all replicas; of separate pipelines only the originals need be asked.
+  // Whether `holds` for all replicas; if pipelines are separate, the originals answer for them.
   template <typename Holds>
   bool AllReplicas(int stage, Holds holds) const {
     if (is_separate_) return std::all_of(originals_.begin(), originals_.end(), holds);
@@ -351,8 +351,8 @@ class Folder {
   const Cluster& cluster_;
   const std::optional<TiedStages> tied_;
   const bool is_separate_;
-  // If pipelines are separate: by replica, the one that it copies (replica_copies.h); those that
-  // copy none; and by these, where they are in that list.
+  // Filled if pipelines are separate: by replica, the one that it copies (replica_copies.h); the
+  // originals, which copy none; and by original, its place in that list.
   std::vector<int> original_, originals_, place_;
   std::vector<int> gpus_;  // by group of nodes: the first group with the same type of device
   MessageFabrics messages_;

@@ -62,7 +62,7 @@ class RankTensorsMaker {
   TraceOptions Options(const StageParts& parts, const LayerRange& range, int layer) const;
   bool HasHead(const StageParts& parts) const;
   Bytes LastOutputs(const StageParts& parts) const;
-  // Returns those of every layer, by chunk.
+  // Returns the parameters of every layer, by chunk.
   std::vector<std::vector<HeldParameters>> Parameters(const StageParts& parts) const;
   Bytes ScoreBuffer(const StageParts& parts) const;
   Bytes Messages(const StageParts& parts) const;

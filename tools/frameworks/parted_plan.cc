@@ -37,7 +37,7 @@ std::vector<int> StageBlocks(const std::vector<int>& parts, const ChunkMap& map)
 
 PlanProto ListedStages(const PlanDegrees& degrees, const std::vector<int>& parts,
                        const Workload& workload, const Cluster& cluster) {
-  // What recomputes is chosen anew for these parts.
+  // The layers that are recomputed are chosen anew for these parts.
   PlanDegrees other = degrees;
   other.recompute_choice = {};
   other.stage_blocks.clear();

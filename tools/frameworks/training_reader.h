@@ -17,7 +17,7 @@ struct NotSimulated {
   const char* why;
 };
 
-// Keeps references to what it is made of, `file` among it, with which errors begin.
+// Keeps references to the arguments of its constructor. Errors begin with `file`.
 class TrainingReader {
  public:
   TrainingReader(OptionReader& reader, const std::string& file, const TrainingWishes& wishes,

@@ -153,7 +153,7 @@ class TableReader {
   }
 
   const CsvTable& table_;
-  const StepFlags described_;  // what `known_` is of
+  const StepFlags described_;  // the flags in `known_`
   const std::map<std::string, Flag> known_;
   std::vector<const Flag*> flags_;  // by column; nullptr: no flag
 };

@@ -24,7 +24,7 @@ std::optional<RecordedAttention> AttentionOfOperator(std::string_view name,
                                                      std::span<const std::string> types,
                                                      std::span<const std::string> values);
 
-// What the arguments of a kernel's template tell; no value where it has none that do.
+// What the arguments of a kernel's template tell; no value where none of them tells it.
 struct AttentionName {
   std::optional<bool> is_causal, is_local, has_dropout;
   std::optional<AttentionKernel> kernel;  // which version of FlashAttention

@@ -17,8 +17,8 @@ namespace stagecraft {
 
 // A call takes the time of all kernels of attention that its operator launched. It is causal if its
 // kernel's name says so, or else the operator's inputs, or else the user for all calls that do not
-// tell. What tells nothing, and what no sample describes (masks, windows, dropout), is left out and
-// counted.
+// tell. Calls of which nothing tells it, and those that no sample describes (masks, windows,
+// dropout), are left out and counted.
 class AttentionSampler {
  public:
   // `gpu` is the type of all GPUs, or empty; `is_causal` what the user says.

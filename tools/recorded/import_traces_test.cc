@@ -130,7 +130,8 @@ TEST_F(ImportTracesTest, AttentionBecomesSamplesWhereInputsOrKernelsTellWhetherI
   EXPECT_EQ(import(TracedAttention::kByKernel, {})["samples"]["attention_rows"], 2);
   has("forward", true, "30", "flash2_attention");
   has("backward", true, "65", "flash2_attention");
-  // What nothing tells is left out, and counted: two steps of two layers, forward and backward.
+  // Calls of which nothing tells whether they are causal are left out and counted: two steps of two
+  // layers, forward and backward.
   const nlohmann::json untold = import(TracedAttention::kUntold, {});
   EXPECT_EQ(untold["samples"]["attention_rows"], 0);
   EXPECT_NE(untold["notes"].dump().find(

@@ -114,7 +114,7 @@ class KinetoTrace {
     return inputs;
   }
 
-  // The kernel's name, which has the arguments of its template if it shall tell.
+  // Returns the kernel's name, with the arguments of its template if these say that it is causal.
   std::string AttentionKernelName(const char* kernel, int others) const {
     if (shape_.attention != TracedAttention::kByKernel) return "flash_attention_kernel";
     std::string flags = "false, true, false";

@@ -28,7 +28,7 @@ struct ComparedAlgorithm {
   double score = std::numeric_limits<double>::infinity();  // of its best plan; less is better
   bool is_feasible = true;                                 // whether its best plan fits
   bool is_proven = false;                                  // whether no plan scores less
-  // Why it did not run or, if its curve has evaluations, has no plan; empty if it has one.
+  // Why it did not run or, if its curve has evaluations, why it has no plan; empty if it has one.
   std::string remark = "";
 };
 

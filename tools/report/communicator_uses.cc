@@ -20,8 +20,8 @@ struct Sums {
   OpId most = -1;        // that op; -1: none yet
 };
 
-// What an op sequence sends in one phase and stage: the ops that are like its first one. What
-// follows a message is not between its sender and its receiver.
+// What an op sequence sends in one phase and stage: only the ops that are like its first one count.
+// The ops that follow a message are not between its sender and its receiver.
 struct SentOps {
   size_t sums = 0;  // to which it belongs, as an index
   OpId first = 0;

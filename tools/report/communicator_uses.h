@@ -19,8 +19,8 @@ namespace stagecraft {
 // bytes. A task that a folded schedule simulates once counts as often as the cluster runs it.
 struct CommunicatorUse {
   Phase phase = Phase::kGradReduce;
-  // For communication inside passes, in place of `phase`: "tensor parallel", "context parallel" or
-  // "expert parallel".
+  // Stands in place of `phase` for communication inside passes: "tensor parallel", "context
+  // parallel" or "expert parallel".
   const char* group = nullptr;
   int stage = -1;
   OpKind kind = OpKind::kAllReduce;

@@ -26,8 +26,8 @@ std::string ScoreLabel(const std::string& key) {
   return key == "cost_usd" ? "cost (USD)" : key;
 }
 
-// The key of a point's score, which names what was minimised and its unit: the one that is not what
-// the search had spent. "score" if there is none.
+// Returns the key of a point's score, which names what was minimised and its unit: the only key
+// that is not about what the search had spent. "score" if there is none.
 std::string ScoreKey(const Json& point) {
   for (const auto& [key, value] : point.items()) {
     if (key != "evaluations" && key != "seconds") return key;

@@ -68,7 +68,7 @@ std::string DeviceTimes(const Json& plan) {
   return chart.rows.empty() ? "" : ToHtml(chart);
 }
 
-// The colours of phases on the critical path, as of the passes of the pipeline; others have grey.
+// Returns the colour of a phase on the critical path, as in the chart of passes, or grey.
 int ColourOfPhase(const std::string& phase) {
   constexpr std::pair<const char*, int> kPhases[] = {
       {"forward", 0},     {"backward", 2},  {"backward input", 2}, {"backward weight", 9},
@@ -123,7 +123,7 @@ std::string CriticalPath(const Json& plan) {
   return html;
 }
 
-// The colour that waits with this cause have among the times of devices.
+// Returns the colour of waits with this cause in the chart of device times.
 int ColourOfCause(const std::string& cause) {
   for (const DeviceTime& time : kDeviceTimes) {
     if (std::string_view(time.name) == "waits: " + cause) return time.colour;

@@ -71,7 +71,7 @@ struct Alikeness {
   }
 };
 
-// Returns the tasks of passes that have ops, in the order of the last of those that are alike.
+// Returns the tasks of passes that have ops, in groups of alike ones.
 std::vector<AlikeTasks> FindPasses(const Schedule& schedule) {
   const Alikeness alike{schedule};
   std::unordered_map<TaskId, AlikeTasks, Alikeness, Alikeness> passes(0, alike, alike);
@@ -110,7 +110,7 @@ class Collector {
   }
 
  private:
-  // Over all devices, each of which counts a task of its group.
+  // Sums over all devices, each of which counts the tasks of its group.
   struct Sums {
     CommunicatorUse use;
     int64_t rank_tasks = 0, rank_bytes = 0, members = 0;

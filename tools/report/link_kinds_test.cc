@@ -20,7 +20,8 @@ TEST(LinkKindsTest, ARouteInsideANodeIsNvlink) {
   EXPECT_EQ(LinkKindsText(cluster, RouteOf(cluster, 0, 1)), "2 NVLink");
 }
 
-// From the GPU to its PCIe switch and to the interface, over the fabric, and the same way back.
+// The route leads from the GPU to its PCIe switch and to the interface, over the fabric, and the
+// same way to the other GPU.
 TEST(LinkKindsTest, ARouteToAnotherNodeIsCountedByKind) {
   const Cluster cluster = ParseCluster("h100-sxm:2x8");
   const std::vector<int> links = RouteOf(cluster, 0, 8);

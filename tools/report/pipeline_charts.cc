@@ -15,7 +15,7 @@
 namespace stagecraft {
 namespace {
 
-// Of the page, by phase.
+// The colours of phases on the page.
 constexpr std::array<int, kPhaseCount> kColours = {0, 2, 2, 9, 7, 7, 8, 3, 5, 4, 6, 5, 5, 8, 8};
 constexpr double kSecondsFrom = 10;  // longer steps are shown in seconds
 

@@ -248,7 +248,7 @@ AlgorithmComparison CompareRuns(const SearchProblem& problem, const std::vector<
         .curve = {Name(run.algorithm), run.result.curve, run.result.evaluated, run.seconds}};
     if (run.result.plans.empty()) {
       one.is_feasible = false;
-      const bool has_dropped = run.result.feasible > 0;  // which its obstacle explains
+      const bool has_dropped = run.result.feasible > 0;  // the obstacle explains it
       one.remark = has_dropped ? run.result.obstacle : "found no plan that fits";
     } else {
       one.score = run.result.plans[0].score;

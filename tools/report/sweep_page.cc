@@ -15,8 +15,8 @@
 namespace stagecraft {
 namespace {
 
-constexpr size_t kMostValues = 60;   // of a flag, that are drawn
-constexpr size_t kMostListed = 100;  // points of the table
+constexpr size_t kMostValues = 60;   // values of a flag that are drawn
+constexpr size_t kMostListed = 100;  // points in the table
 
 using Points = std::vector<const SweepPoint*>;
 

@@ -50,7 +50,7 @@ BestPlan StudySearch::FindOrThrow(const StudyPoint& point) {
   options.search.budget.stop = stop_;
   BestPlan best{"", job, BestRun(SearchAsAsked(*job, problem, *space, options)), model};
   if (!best.run.result.refusal.empty()) throw InputError(best.run.result.refusal);
-  // Of a search for a training framework, more plans are left.
+  // A search for a training framework keeps more plans.
   if (best.run.result.plans.size() > 1) best.run.result.plans.resize(1);
   for (const RankedPlan& ranked : best.run.result.plans) {
     const std::vector<std::string> doubts = FindErrors(job->Problem(*model->model), ranked);

@@ -12,10 +12,10 @@
 
 namespace stagecraft {
 
-// Keeps in `store`, which is of this grid alone, a row for every one of `points` whose inputs_hash
-// a row of one of the databases has, and takes these out of `points`. Returns how many they are.
-// Memory is that of all rows of a database. Throws InputError for a database that cannot be read or
-// that sweep did not write.
+// Looks up the inputs_hash of every one of `points` in the databases. Writes a row for each point
+// that is found to `store`, which holds this grid alone, and removes the point from `points`.
+// Returns how many were found. Holds all rows of one database in memory. Throws InputError for a
+// database that cannot be read or that sweep did not write.
 int64_t TakeKnownRows(const std::vector<std::string>& databases, const Grid& grid,
                       const SweepInputs& inputs, std::vector<int64_t>& points, RunStore& store);
 

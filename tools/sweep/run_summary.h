@@ -30,8 +30,8 @@ struct ValueSummary {
   std::string value;
   int64_t points = 0;
   int64_t fit = 0;
-  // Statistics of the number by which points are ranked, over those that fit. The median of an even
-  // count is the greater of the two in the middle.
+  // The best and the median value of the number by which points are ranked, among those that fit.
+  // If their count is even, the median is the greater of the two in the middle.
   std::optional<double> best, median;
 };
 struct FlagSummary {

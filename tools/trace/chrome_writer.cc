@@ -79,7 +79,7 @@ class Writer {
     fmt::format_to(std::back_inserter(line_), format, std::forward<Args>(args)...);
   }
 
-  // What a trace has millions of is appended without reading a format.
+  // These append fields of which a trace has millions, without the cost of a format string.
   void AppendText(std::string_view text) { line_.append(text.data(), text.data() + text.size()); }
   void AppendNumber(int64_t value) {
     const fmt::format_int text(value);

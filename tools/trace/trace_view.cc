@@ -39,7 +39,7 @@ class ViewBuilder {
 
   Duration OpsUntil(int64_t most) const {
     if (!KnowsOpTimes()) return Duration();
-    std::vector<std::pair<Duration, int64_t>> ops;  // of each slice of a task, by its start
+    std::vector<std::pair<Duration, int64_t>> ops;  // start of a task's slice, number of its ops
     for (int32_t lane = 0; lane < schedule_.lane_count(); ++lane) {
       for (const TaskId task : schedule_.order(Lane{lane})) {
         if (IsShownOn(task, Lane{lane})) {
@@ -49,7 +49,7 @@ class ViewBuilder {
     }
     std::sort(ops.begin(), ops.end());
     int64_t slices = std::ssize(ops);
-    Duration until;  // of the tasks so far, the last start before which all fit
+    Duration until;  // all tasks that start earlier fit
     for (const auto& [start, count] : ops) {
       if (start > until) until = start;
       slices += count;

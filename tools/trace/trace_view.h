@@ -110,7 +110,7 @@ struct TraceView {
 // ops are not known.
 Duration OpsUntil(const TraceInput& input, int64_t most = kMostSlicesWithOps);
 
-// Without a level, ops are shown as far as OpsUntil() says, and kTask is chosen if that is nowhere.
+// If no level is given, ops are shown as far as OpsUntil() says; kTask is chosen if none can be.
 //
 // A task is shown on its first lane of every rank that it occupies. Its ops follow one another in
 // proportion to their times on that rank, which are exact if they add up to the task's duration.

@@ -56,7 +56,7 @@ void TrainOutputs::Write(const PlannedJob& job, const TrainRequest& request,
   });
   write(trace_,
         [&](const std::string& file) { WriteTraceFile(file, TrainTrace(job, request, answer)); });
-  // Without either, a run of several stopped, which the exit code says.
+  // If there is neither, one of several runs has stopped, as the exit code says.
   if (!answer.summary && !answer.history) return;
   write(report_, [&](const std::string& file) {
     WriteFileAtomically(file, answer.summary ? RunsPage(job, request, answer)

@@ -46,7 +46,7 @@ MeasuredRow MeasuredFrom(const Json& row, const std::string& place) {
 Prediction PredictionFrom(const Json& row, const std::string& place) {
   Prediction prediction;
   prediction.reason = Text(row, "reason");
-  // The page only counts the rows in which something was inferred.
+  // The page only counts rows with inferred values; it does not show the values.
   prediction.inferred.resize(row.at("inferred").size());
   if (row.at("predicted").is_null()) return prediction;
   const bool is_share = Text(row, "metric_kind") == "bubble_rate";  // which can be 0

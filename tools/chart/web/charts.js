@@ -32,7 +32,7 @@ function readTheme() {
 
 const colourOf = (series) => palette[series.colour % palette.length];
 
-// With these digits in groups of three, without an exponent where that is short.
+// Writes a number with so many digits, in groups of three; very large and small ones have an exponent.
 function inDigits(value, digits) {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e9 || size < 1e-4)) {
@@ -85,7 +85,7 @@ function scaleOf(axis, direction) {
   let lastPlace;
   scale.ticks.callback = function(value, index) {
     if (!axis.log) return inDigits(value, tickDigits);
-    // Below a decade, every tick is needed that has room for its label.
+    // An axis of less than a decade needs every tick that has room for its label.
     if (this.max < 10 * this.min) {
       const length = direction === 'x' ? this.chart.width : this.chart.height;
       const place = 0.8 * length * Math.log(value / this.min) / Math.log(this.max / this.min);
@@ -342,7 +342,7 @@ function saveTable(spec) {
 // narrow screens; a chart of points keeps a part that is high enough to be read.
 function fitHeight(chart, figure) {
   const plot = chart.canvas.parentNode;
-  // A chart that was far too low says only then how high its axis and its legend are.
+  // If a chart was far too low, only the next pass knows how high its axis and its legend are.
   for (let pass = 0; pass < 3; ++pass) {
     const missing = missingHeight(chart, figure);
     if (Math.abs(missing) < 1) return;
@@ -387,7 +387,7 @@ let widthOfWindow = window.innerWidth;
 window.addEventListener('resize', () => {
   if (window.innerWidth === widthOfWindow) return;
   widthOfWindow = window.innerWidth;
-  // Charts take their new widths first.
+  // The delay lets charts take their new widths first.
   window.setTimeout(() => charts.forEach((chart, number) => fitHeight(chart, figures[number])), 100);
 });
 window.addEventListener('beforeprint', () => {
