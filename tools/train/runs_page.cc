@@ -30,7 +30,7 @@ std::vector<std::string> TableRow(const std::string& what, const RunQuantiles& q
 // The time to finish of the mean run and of those at three quantiles.
 BarsChart FinishChart(const RunsSummary& summary, const TimeUnit& unit) {
   BarsChart chart{.title = "Time to finish",
-                  .note = "The share of the histories that take no longer, and their mean.",
+                  .note = "5 %, half and 95 % of the histories take at most this long.",
                   .x = {.label = fmt::format("time to finish ({})", unit.name), .min = 0},
                   .row_label = "",
                   .rows = {},
@@ -65,7 +65,7 @@ BarsChart LostChart(const RunsSummary& summary) {
     const int row = static_cast<int>(chart.rows.size());
     const char* cause = CauseOf(static_cast<PhaseKind>(kind));
     const std::string tip =
-        fmt::format("{}: {:.4g} GPU-hours in the mean; 5 %: {:.4g}, half: {:.4g}, 95 %: {:.4g}",
+        fmt::format("{}: {:.4g} GPU-hours on average; 5 %: {:.4g}, half: {:.4g}, 95 %: {:.4g}",
                     cause, lost.mean, lost.p5, lost.p50, lost.p95);
     chart.rows.push_back(cause);
     chart.bars.push_back({row, 0, std::min(lost.mean, 0.0), std::max(lost.mean, 0.0), "", tip});
