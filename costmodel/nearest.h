@@ -13,8 +13,8 @@ namespace stagecraft {
 // similar. Empty if no name is known. The text ends the sentence of an InputError.
 std::string NearestNames(const std::string& wanted, const std::vector<std::string>& known);
 
-// Returns '; did you mean "a"?' where NearestNames() finds near names, else nothing. The text ends a
-// sentence that lists all names.
+// Returns '; did you mean "a"?' where NearestNames() finds near names, else nothing. The text ends
+// a sentence that lists all names.
 std::string DidYouMean(const std::string& wanted, const std::vector<std::string>& known);
 
 }  // namespace stagecraft

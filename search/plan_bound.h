@@ -9,8 +9,8 @@
 namespace stagecraft {
 
 // PlanBound is closer than StepBound, and takes some hundred times as long: it lowers a step of one
-// or two micro-batches. The bound is the largest over the stages of these, each followed by the norm of
-// all gradients, the slowest update, and the gathers of what it has updated:
+// or two micro-batches. The bound is the largest over the stages of these, each followed by the
+// norm of all gradients, the slowest update, and the gathers of what it has updated:
 //
 //   - The stage's passes, one after another, or what its host launches for them. Before them come
 //     the forwards and messages of one micro-batch through all parts before the stage; after them
