@@ -45,24 +45,35 @@ std::string_view PresetText(const std::string& preset) {
   return EmbeddedFile(std::string(kFolder) + preset + std::string(kExtension));
 }
 
-// Other names that the preset's file lists.
-std::vector<std::string> Aliases(const std::string& preset) {
-  return nlohmann::json::parse(PresetText(preset)).value("aliases", std::vector<std::string>());
+struct Alias {
+  std::string name;
+  std::string preset;
+};
+
+// The other names that the files of the presets list. They are read once, at the first call.
+const std::vector<Alias>& Aliases() {
+  static const std::vector<Alias> aliases = [] {
+    std::vector<Alias> listed;
+    for (const std::string& preset : WorkloadNames()) {
+      const auto json = nlohmann::json::parse(PresetText(preset));
+      for (auto& name : json.value("aliases", std::vector<std::string>())) {
+        listed.push_back({std::move(name), preset});
+      }
+    }
+    return listed;
+  }();
+  return aliases;
 }
 
-std::optional<NamedConfig> FindPreset(const std::string& wanted) {
-  const std::vector<std::string> presets = WorkloadNames();
-  auto found = std::find_if(presets.begin(), presets.end(),
-                            [&](const std::string& preset) { return SameName(preset, wanted); });
-  if (found == presets.end()) {
-    found = std::find_if(presets.begin(), presets.end(), [&](const std::string& preset) {
-      const std::vector<std::string> aliases = Aliases(preset);
-      return std::any_of(aliases.begin(), aliases.end(),
-                         [&](const std::string& alias) { return SameName(alias, wanted); });
-    });
+// Returns the preset of this name or alias.
+std::optional<std::string> FindPreset(const std::string& wanted) {
+  for (const std::string& preset : WorkloadNames()) {
+    if (SameName(preset, wanted)) return preset;
   }
-  if (found == presets.end()) return std::nullopt;
-  return NamedConfig{*found, ParseHuggingFaceNetwork(std::string(PresetText(*found)), *found)};
+  for (const Alias& alias : Aliases()) {
+    if (SameName(alias.name, wanted)) return alias.preset;
+  }
+  return std::nullopt;
 }
 
 NamedConfig ParseShape(const std::string& shape) {
@@ -88,8 +99,10 @@ NamedConfig ParseShape(const std::string& shape) {
 }
 
 NamedConfig Load(const std::string& name_or_path) {
-  if (std::optional<NamedConfig> preset = FindPreset(name_or_path)) return *std::move(preset);
   if (name_or_path.starts_with(kShapePrefix)) return ParseShape(name_or_path);
+  if (const std::optional<std::string> preset = FindPreset(name_or_path)) {
+    return {*preset, ParseHuggingFaceNetwork(std::string(PresetText(*preset)), *preset)};
+  }
   std::error_code error;
   std::filesystem::path path = name_or_path;
   if (std::filesystem::is_directory(path, error)) path /= "config.json";
@@ -99,9 +112,7 @@ NamedConfig Load(const std::string& name_or_path) {
   }
   std::vector<std::string> known = WorkloadNames();
   for (const std::string& classic : ClassicNames()) known.push_back(classic);
-  for (const std::string& preset : WorkloadNames()) {
-    for (const std::string& alias : Aliases(preset)) known.push_back(alias);
-  }
+  for (const Alias& alias : Aliases()) known.push_back(alias.name);
   throw InputError("workload: got '" + name_or_path +
                    "', want a preset, megatron:LAYERSxHIDDENxHEADS, a config.json or a directory "
                    "that holds one; " +
@@ -140,7 +151,7 @@ Workload LoadWorkload(const std::string& name_or_path, AttentionBackend attentio
   if (name_or_path.ends_with(".txt")) {
     return ToWorkload(ReadProfiledGraph(name_or_path), name_or_path);
   }
-  if (!FindPreset(name_or_path) && IsWorkloadProto(name_or_path)) {
+  if (IsWorkloadProto(name_or_path) && !FindPreset(name_or_path)) {
     WorkloadProto proto;
     ReadProtoFile(name_or_path, &proto);
     return WorkloadFromProto(proto, name_or_path);
