@@ -35,9 +35,7 @@ PlanRanker::PlanRanker(const SearchProblem& problem)
 RankedPlan PlanRanker::Rank(Plan plan) {
   RankedPlan ranked;
   ranked.plan = std::move(plan);
-  Evaluator& evaluator = evaluators_.local();
-  ranked.evaluation.SetMemory(evaluator.LeastMemory(ranked.plan));
-  if (ranked.evaluation.fits) ranked.evaluation = evaluator.Evaluate(ranked.plan);
+  ranked.evaluation = evaluators_.local().EvaluateIfTensorsFit(ranked.plan);
   ranked.score = Score(problem_, ranked.evaluation);
   return ranked;
 }

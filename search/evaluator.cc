@@ -40,17 +40,24 @@ void CountExpanded(const Schedule& schedule, Evaluation& evaluation) {
 }  // namespace
 
 Evaluation Evaluator::Evaluate(const Plan& plan) {
+  return EvaluateWith(plan, memory_.Estimate(plan));
+}
+
+Evaluation Evaluator::EvaluateIfTensorsFit(const Plan& plan) {
+  return EvaluateWith(plan, memory_.EstimateIfTensorsFit(plan));
+}
+
+Evaluation Evaluator::EvaluateWith(const Plan& plan, std::vector<StageMemory> memory) {
   Evaluation evaluation;
-  evaluation.SetMemory(memory_.Estimate(plan));
+  evaluation.SetMemory(std::move(memory));
   if (!evaluation.fits) return evaluation;
   if (TimeShort(plan, evaluation)) {
     ++short_steps_;
   } else {
     ++whole_steps_;
     SimulatedStep step;
-    step.plan = plan;
     step.evaluation = std::move(evaluation);
-    SimulateTime(workload_, cluster_, model_, options_, lowering_, step);
+    SimulateTime(plan, workload_, cluster_, model_, options_, lowering_, step);
     evaluation = std::move(step.evaluation);
     CountExpanded(step.schedule, evaluation);
   }

@@ -33,12 +33,12 @@ class Evaluator {
   // nothing is simulated. Preconditions: FindErrors() of the plan is empty, and its passes are
   // known if its pipeline schedule depends on costs (WithPassOrders()).
   Evaluation Evaluate(const Plan& plan);
+  // Does the same, but leaves out fragmentation if the plan does not fit even without it. So it
+  // takes less time for plans that do not fit.
+  Evaluation EvaluateIfTensorsFit(const Plan& plan);
 
   // Returns the memory of a plan whose passes are known, whether it fits or not.
   std::vector<StageMemory> Memory(const Plan& plan) { return memory_.Estimate(plan); }
-  // Returns the memory without fragmentation, which is quick to compute: if this does not fit,
-  // neither does the plan.
-  std::vector<StageMemory> LeastMemory(const Plan& plan) { return memory_.EstimateTensors(plan); }
 
   // How many training steps so far were proven to repeat themselves, and how many were simulated
   // whole.
@@ -46,6 +46,8 @@ class Evaluator {
   int64_t whole_steps() const { return whole_steps_; }
 
  private:
+  // Returns the evaluation of a plan with this memory.
+  Evaluation EvaluateWith(const Plan& plan, std::vector<StageMemory> memory);
   // Derives the times from a training step of fewer micro-batches. Returns false if they do not
   // follow from one.
   bool TimeShort(const Plan& plan, Evaluation& evaluation);

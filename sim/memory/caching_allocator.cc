@@ -29,6 +29,27 @@ Bytes CachingAllocator::Rounded(Bytes size) {
   return Bytes(DivideUp(size.count(), kMinBlockSize) * kMinBlockSize);
 }
 
+void CachingAllocator::Reset(Bytes capacity) {
+  capacity_ = capacity;
+  allocated_ = reserved_ = peak_allocated_ = peak_reserved_ = Bytes();
+  next_address_ = 0;
+  pieces_.clear();
+  unused_.clear();
+  for (FreeBlocks& free : free_) free.Clear();
+}
+
+std::vector<CachingAllocator::FreePiece> CachingAllocator::FreePieces() const {
+  std::vector<const Piece*> free;
+  for (const Piece& piece : pieces_) {
+    if (piece.is_free) free.push_back(&piece);
+  }
+  std::sort(free.begin(), free.end(),
+            [](const Piece* a, const Piece* b) { return a->address < b->address; });
+  std::vector<FreePiece> pieces;
+  for (const Piece* piece : free) pieces.push_back({piece->size, piece->pool});
+  return pieces;
+}
+
 std::optional<CachingAllocator::Block> CachingAllocator::Allocate(Bytes size, int stream) {
   CHECK(size > Bytes());
   const Bytes rounded = Rounded(size);
@@ -92,8 +113,9 @@ std::optional<CachingAllocator::Block> CachingAllocator::NewSegment(Pool pool, B
 void CachingAllocator::ReleaseSegments() {
   for (FreeBlocks& free : free_) {
     free.RemoveIf([&](Block block) {
-      const Piece& piece = pieces_[block];
+      Piece& piece = pieces_[block];
       if (piece.previous >= 0 || piece.next >= 0) return false;
+      piece.is_free = false;
       reserved_ = reserved_ - piece.size;
       unused_.push_back(block);
       return true;

@@ -29,6 +29,9 @@ class CachingAllocator {
   explicit CachingAllocator(Bytes capacity, int streams = 1)
       : capacity_(capacity), free_(static_cast<size_t>(2 * streams)) {}
 
+  // Forgets everything that was allocated, and keeps buffers for what comes next.
+  void Reset(Bytes capacity);
+
   // Returns a block of at least `size` bytes, which must be > 0; no value if the device has no room
   // even after all wholly free segments were returned to it.
   std::optional<Block> Allocate(Bytes size, int stream = 0);
@@ -44,6 +47,15 @@ class CachingAllocator {
   Bytes reserved() const { return reserved_; }
   Bytes peak_allocated() const { return peak_allocated_; }
   Bytes peak_reserved() const { return peak_reserved_; }
+
+  // A free part of a segment, and the pool that may use it.
+  struct FreePiece {
+    Bytes size;
+    int pool = 0;
+    friend bool operator==(const FreePiece&, const FreePiece&) = default;
+  };
+  // Returns all free pieces, in the order of their addresses.
+  std::vector<FreePiece> FreePieces() const;
 
   // Returns how many bytes an allocation of `size` counts for at least.
   static Bytes Rounded(Bytes size);

@@ -43,6 +43,21 @@ TEST(CachingAllocatorTest, ALargeBlockKeepsARemainderOfAMegabyte) {
   EXPECT_EQ(allocator.allocated(), 23 * kMiB - Bytes(512));
 }
 
+// Of a segment of 20 MiB 15 are left, of one of 2 MiB the upper half.
+TEST(CachingAllocatorTest, FreePiecesAreListedByAddressAndGoneAfterAReset) {
+  CachingAllocator allocator(kPlenty, 2);
+  const auto large = allocator.Allocate(5 * kMiB, 1);
+  allocator.Allocate(kMiB);
+  const std::vector<CachingAllocator::FreePiece> left = {{15 * kMiB, 3}, {kMiB, 0}};
+  EXPECT_EQ(allocator.FreePieces(), left);
+  allocator.Free(*large);
+  EXPECT_EQ(allocator.FreePieces().front(), (CachingAllocator::FreePiece{20 * kMiB, 3}));
+  allocator.Reset(2 * kMiB);
+  EXPECT_TRUE(allocator.FreePieces().empty());
+  EXPECT_EQ(allocator.peak_reserved(), Bytes());
+  EXPECT_FALSE(allocator.Allocate(3 * kMiB).has_value());
+}
+
 // Blocks of 4 and 3 MiB are free: a request of 2.5 MiB gets the one of 3 MiB.
 TEST(CachingAllocatorTest, TheSmallestFreeBlockThatFitsIsTaken) {
   CachingAllocator allocator(kPlenty);

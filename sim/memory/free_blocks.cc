@@ -51,6 +51,11 @@ void FreeBlocks::Insert(const Entry& entry) {
   filled_[bin / 64] |= uint64_t{1} << bin % 64;
 }
 
+void FreeBlocks::Clear() {
+  for (size_t bin = NextFilled(0); bin < kBins; bin = NextFilled(bin + 1)) bins_[bin].clear();
+  filled_ = {};
+}
+
 int32_t FreeBlocks::Take(size_t bin, size_t place) {
   std::vector<Entry>& entries = bins_[bin];
   const auto at = entries.begin() + static_cast<std::ptrdiff_t>(place);

@@ -20,6 +20,8 @@ class FreeBlocks {
   };
 
   void Insert(const Entry& entry);
+  // Takes out all entries.
+  void Clear();
   // Precondition: there is such an entry.
   void Remove(int64_t size, int64_t address);
   // Takes out the smallest entry of at least `size`, among equals the one of lowest address.

@@ -11,7 +11,7 @@
 
 namespace stagecraft {
 
-// RankTensors are what WalkRank() and ReservationOf() need to know about a rank.
+// RankTensors are what WalkRank() and ReservationOf() (reservation.h) need to know about a rank.
 struct RankTensors {
   ModelStates states;  // one flat buffer for each
   Bytes workspace;     // held all the time: libraries' own, and weights that stay gathered
@@ -64,21 +64,5 @@ struct RankPeak {
 // backward or its two halves. Copies to and from the host (OffloadedPass) are assumed to begin as
 // early and to end as late as they can. Takes time linear in the number of passes.
 RankPeak WalkRank(const RankTensors& rank, const PassOrder& order);
-
-// Pipeline schedules repeat themselves, so no more than this number of passes are replayed.
-inline constexpr int kReplayedPasses = 32;
-
-// Reservation is what the allocator reserves.
-struct Reservation {
-  double share = 1;  // bytes of segments over the bytes allocated in them, each at the passes' peak
-  Bytes update;      // segments that the update needs besides
-  friend bool operator==(const Reservation&, const Reservation&) = default;
-};
-
-// Replays the first passes through the allocator, with nothing on the host, until the segments that
-// they use are enough for the next ones too, and then the update; takes time linear in their
-// operators. `capacity` is the memory that the GPU leaves to the allocator; if it is too little,
-// the result is that of a larger GPU.
-Reservation ReservationOf(const RankTensors& rank, const PassOrder& order, Bytes capacity);
 
 }  // namespace stagecraft

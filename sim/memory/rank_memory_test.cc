@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "sim/memory/reservation.h"
+
 namespace stagecraft {
 namespace {
 

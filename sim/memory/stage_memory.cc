@@ -4,16 +4,16 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "costmodel/device.h"
-#include "costmodel/hash.h"
 #include "sim/memory/rank_tensors.h"
+#include "sim/memory/reservation.h"
 #include "sim/plan/host_offload.h"
 #include "sim/shard/stage_order.h"
 
@@ -35,44 +35,6 @@ bool IsFuller(const StageMemory& memory, const StageMemory& other) {
   return room(memory) < room(other);
 }
 
-// Remembers ReservationOf() for ranks with their pass orders.
-class Reservations {
- public:
-  Reservation Find(const RankTensors& rank, const PassOrder& order, Bytes room) {
-    Key key{rank, {}, room};
-    const auto passes = std::min(order.size(), static_cast<size_t>(kReplayedPasses));
-    key.order.assign(order.begin(), order.begin() + static_cast<ptrdiff_t>(passes));
-    const auto found = shares_.find(key);
-    if (found != shares_.end()) return found->second;
-    const Reservation reservation = ReservationOf(rank, order, room);
-    shares_.emplace(std::move(key), reservation);
-    return reservation;
-  }
-  void Forget() { shares_.clear(); }
-
- private:
-  struct Key {
-    RankTensors rank;
-    PassOrder order;  // only the passes that are replayed
-    Bytes room;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& key) const {
-      const ModelStates& states = key.rank.states;
-      Hash hash;
-      hash.Add(states.weights.count()).Add(states.gradients.count()).Add(states.optimizer.count());
-      hash.Add(reinterpret_cast<int64_t>(key.rank.chunks[0].get())).Add(key.room.count());
-      // Pass orders that differ by their warm-up differ in where the first backward is.
-      const auto backward = std::find_if(key.order.begin(), key.order.end(), [](const Pass& pass) {
-        return pass.phase != Phase::kForward;
-      });
-      return hash.Add(backward - key.order.begin()).value();
-    }
-  };
-  std::unordered_map<Key, Reservation, KeyHash> shares_;
-};
-
 // When there are more chunks of tensors than this, which take some hundred megabytes, everything is
 // forgotten.
 constexpr size_t kMostChunks = 2000;
@@ -86,10 +48,18 @@ class MemoryEstimator::Estimator {
   Estimator(const Plan& plan, const Cluster& cluster, RankTensorsMaker& maker, Reservations& shares)
       : plan_(plan), cluster_(cluster), maker_(maker), shares_(shares) {}
 
-  StageMemory Estimate(int stage, int replica, bool with_fragmentation) {
-    RankTensors rank = maker_.Make(plan_, stage, replica);
-    const PassOrder& order = OrderOf(stage, replica);
+  // A rank whose memory lacks fragmentation.
+  struct Draft {
+    RankTensors rank;
+    const PassOrder* order = nullptr;
     StageMemory memory;
+    Bytes update_excess;  // as in RankPeak
+  };
+
+  Draft Tensors(int stage, int replica) {
+    Draft draft{maker_.Make(plan_, stage, replica), &OrderOf(stage, replica), {}, {}};
+    const RankTensors& rank = draft.rank;
+    StageMemory& memory = draft.memory;
     memory.stage = stage;
     memory.device = SmallestDevice(cluster_, plan_.stages[stage].replicas[replica]);
     memory.capacity = cluster_.device(memory.device).memory;
@@ -99,28 +69,61 @@ class MemoryEstimator::Estimator {
     memory.framework = ContextMemory();
     memory.host = rank.states.host;
     memory.host_capacity = HostShare(plan_, cluster_, memory.device);
-    const RankPeak peak = WalkRank(rank, order);
+    const RankPeak peak = WalkRank(rank, *draft.order);
     memory.host += peak.host;
     memory.gradients = rank.states.gradients + peak.gradients;
     memory.activations = peak.activations;
     memory.workspace = peak.workspace;
     memory.allocated = peak.allocated;
-    if (!with_fragmentation) return memory;
-    const Bytes room = memory.capacity - memory.framework - rank.nccl;
+    draft.update_excess = peak.update_excess;
+    return draft;
+  }
+
+  // Must be called for one rank after another, in the order of stages and replicas.
+  void AddFragmentation(Draft& draft) {
+    StageMemory& memory = draft.memory;
+    const Bytes room = memory.capacity - memory.framework - draft.rank.nccl;
     // The peak may be that of the update, whose segments come on top of those of the passes.
-    const Bytes passes = memory.allocated - peak.update_excess;
-    const Reservation reserved = Find(std::move(rank), order, room);
+    const Bytes passes = memory.allocated - draft.update_excess;
+    const Reservation reserved = Find(std::move(draft.rank), *draft.order, room, memory.allocated);
     const Bytes segments =
         Bytes(std::llround(reserved.share * static_cast<double>(passes.count())));
     memory.fragmentation = std::max(Bytes(), segments + reserved.update - memory.allocated);
-    return memory;
+  }
+
+  // Returns the ranks that differ, by stage. Replicas differ in their micro-batches, in their GPUs
+  // and in the memory of their hosts; of those that differ in none of these, the first stands for
+  // all.
+  std::vector<std::vector<Draft>> AllTensors() {
+    std::vector<std::vector<Draft>> stages(plan_.stages.size());
+    for (int stage = 0; stage < static_cast<int>(plan_.stages.size()); ++stage) {
+      const auto& replicas = plan_.stages[stage].replicas;
+      std::set<std::tuple<Bytes, Bytes, Generation, int>> seen;
+      for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
+        const int micro_batches = ReplicaMicroBatches(plan_, stage, r);
+        // On nodes of one type only their micro-batches can tell replicas apart.
+        if (r > 0 && cluster_.groups().size() == 1 &&
+            micro_batches == ReplicaMicroBatches(plan_, stage, r - 1)) {
+          continue;
+        }
+        const int device = SmallestDevice(cluster_, replicas[r]);
+        const Generation generation = cluster_.device(replicas[r][0]).generation;
+        const Bytes host = HostShare(plan_, cluster_, device);
+        if (seen.emplace(cluster_.device(device).memory, host, generation, micro_batches).second) {
+          stages[stage].push_back(Tensors(stage, r));
+        }
+      }
+    }
+    return stages;
   }
 
  private:
   // Pipelines with equally many micro-batches run the same passes, which are made for all stages at
   // once.
   const PassOrder& OrderOf(int stage, int replica) {
-    if (!HasSeparatePipelines(plan_)) return own_ = StageOrder(plan_, stage, replica);
+    if (!HasSeparatePipelines(plan_)) {
+      return own_orders_.emplace_back(StageOrder(plan_, stage, replica));
+    }
     PassOrders& orders = orders_[ReplicaMicroBatches(plan_, 0, replica)];
     if (orders.empty()) orders = PassOrdersOf(plan_, replica);
     return orders[stage];
@@ -132,11 +135,11 @@ class MemoryEstimator::Estimator {
     Reservation reservation;
   };
 
-  Reservation Find(RankTensors rank, const PassOrder& order, Bytes room) {
+  Reservation Find(RankTensors rank, const PassOrder& order, Bytes room, Bytes live) {
     for (const Replayed& known : replayed_) {
       if (known.room == room && known.rank == rank) return known.reservation;
     }
-    const Reservation reservation = shares_.Find(rank, order, room);
+    const Reservation reservation = shares_.Find(rank, order, room, live);
     replayed_.push_back({std::move(rank), room, reservation});
     return reservation;
   }
@@ -145,7 +148,7 @@ class MemoryEstimator::Estimator {
   const Cluster& cluster_;
   RankTensorsMaker& maker_;
   Reservations& shares_;
-  PassOrder own_;
+  std::list<PassOrder> own_orders_;
   std::map<int, PassOrders> orders_;  // by micro-batches
   std::vector<Replayed> replayed_;
 };
@@ -172,45 +175,43 @@ MemoryEstimator::MemoryEstimator(const Workload& workload, const Cluster& cluste
 MemoryEstimator::~MemoryEstimator() = default;
 
 StageMemory MemoryEstimator::EstimateReplica(const Plan& plan, int stage, int replica) {
-  return remembered_->Begin(plan, cluster_).Estimate(stage, replica, true);
+  Estimator estimator = remembered_->Begin(plan, cluster_);
+  Estimator::Draft draft = estimator.Tensors(stage, replica);
+  estimator.AddFragmentation(draft);
+  return draft.memory;
 }
 
 std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan) {
-  return Estimate(plan, true);
+  return Estimate(plan, /*always=*/true);
 }
 
-std::vector<StageMemory> MemoryEstimator::EstimateTensors(const Plan& plan) {
-  return Estimate(plan, false);
+std::vector<StageMemory> MemoryEstimator::EstimateIfTensorsFit(const Plan& plan) {
+  return Estimate(plan, /*always=*/false);
 }
 
-std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool with_fragmentation) {
+std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool always) {
   Estimator estimator = remembered_->Begin(plan, cluster_);
-  std::vector<StageMemory> stages;
-  for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    // Replicas differ in their micro-batches, in their GPUs and in the memory of their hosts; of
-    // those that differ in none of these, the first stands for all.
-    const auto& replicas = plan.stages[stage].replicas;
-    std::set<std::tuple<Bytes, Bytes, Generation, int>> seen;
-    std::optional<StageMemory> fullest;
-    for (int r = 0; r < static_cast<int>(replicas.size()); ++r) {
-      // On nodes of one type only their micro-batches can tell replicas apart.
-      if (r > 0 && cluster_.groups().size() == 1 &&
-          ReplicaMicroBatches(plan, stage, r) == ReplicaMicroBatches(plan, stage, r - 1)) {
-        continue;
+  std::vector<std::vector<Estimator::Draft>> drafts = estimator.AllTensors();
+  const auto fullest = [&] {
+    std::vector<StageMemory> stages;
+    for (const std::vector<Estimator::Draft>& of_stage : drafts) {
+      stages.push_back(of_stage.front().memory);
+      for (const Estimator::Draft& draft : of_stage) {
+        if (IsFuller(draft.memory, stages.back())) stages.back() = draft.memory;
       }
-      const int device = SmallestDevice(cluster_, replicas[r]);
-      const Generation generation = cluster_.device(replicas[r][0]).generation;
-      const Bytes host = HostShare(plan, cluster_, device);
-      const int micro_batches = ReplicaMicroBatches(plan, stage, r);
-      if (!seen.emplace(cluster_.device(device).memory, host, generation, micro_batches).second) {
-        continue;
-      }
-      const StageMemory memory = estimator.Estimate(stage, r, with_fragmentation);
-      if (!fullest || IsFuller(memory, *fullest)) fullest = memory;
     }
-    stages.push_back(*fullest);
+    return stages;
+  };
+  if (!always) {
+    std::vector<StageMemory> stages = fullest();
+    const bool fit = std::all_of(stages.begin(), stages.end(),
+                                 [](const StageMemory& memory) { return memory.fits(); });
+    if (!fit) return stages;
   }
-  return stages;
+  for (std::vector<Estimator::Draft>& of_stage : drafts) {
+    for (Estimator::Draft& draft : of_stage) estimator.AddFragmentation(draft);
+  }
+  return fullest();
 }
 
 StageMemory EstimateReplicaMemory(const Plan& plan, const Workload& workload,

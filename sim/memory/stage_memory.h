@@ -69,16 +69,17 @@ class MemoryEstimator {
   // Returns one entry for each stage, in pipeline order, for its fullest replica: if replicas
   // differ, one that does not fit or else the one with the least room on its device.
   std::vector<StageMemory> Estimate(const Plan& plan);
-  // Does the same without fragmentation, which takes most of the time; no device needs less than
-  // this.
-  std::vector<StageMemory> EstimateTensors(const Plan& plan);
+  // Does the same, but leaves out fragmentation, which takes most of the time, if some stage does
+  // not fit even without it.
+  std::vector<StageMemory> EstimateIfTensorsFit(const Plan& plan);
   // Returns the memory of one replica of a stage.
   StageMemory EstimateReplica(const Plan& plan, int stage, int replica);
 
  private:
   struct Remembered;
   class Estimator;
-  std::vector<StageMemory> Estimate(const Plan& plan, bool with_fragmentation);
+  // `always`: also if some stage does not fit without fragmentation.
+  std::vector<StageMemory> Estimate(const Plan& plan, bool always);
 
   const Cluster& cluster_;
   std::unique_ptr<Remembered> remembered_;

@@ -13,9 +13,9 @@
 
 namespace stagecraft {
 
-void SimulateTime(const Workload& workload, const Cluster& cluster, const CostModel& model,
-                  const SimulationOptions& options, LoweringMemory& memory, SimulatedStep& step) {
-  const Plan& plan = step.plan;
+void SimulateTime(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                  const CostModel& model, const SimulationOptions& options, LoweringMemory& memory,
+                  SimulatedStep& step) {
   const bool unfold = options.unfold || options.network.fidelity == NetworkFidelity::kFlow;
   step.schedule = WithFasterProducts(
       Lower(plan, workload, cluster, {unfold, options.with_optimizer, options.framework}, memory),
@@ -64,7 +64,7 @@ SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Clu
           ? WithPassOrders(plan, workload, cluster, model, options.framework)
           : WithPassOrders(plan, workload, cluster.WithSlowParts({}), model, options.framework);
   LoweringMemory memory(workload, cluster);
-  SimulateTime(workload, cluster, model, options, memory, step);
+  SimulateTime(step.plan, workload, cluster, model, options, memory, step);
   WorkCounter(workload, cluster).Count(step.plan, step.evaluation);
   std::vector<StageMemory> by_stage =
       EstimateMemory(step.plan, workload, cluster, options.framework);

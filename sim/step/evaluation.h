@@ -83,9 +83,10 @@ struct SimulationOptions {
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options = {});
 
-// The part of it that concerns time: fills in everything but memory and FLOPs for step.plan, whose
-// passes are known. `memory` is that of the same workload and cluster.
-void SimulateTime(const Workload& workload, const Cluster& cluster, const CostModel& model,
-                  const SimulationOptions& options, LoweringMemory& memory, SimulatedStep& step);
+// The part of it that concerns time: fills in everything but the plan, memory and FLOPs. The passes
+// of the plan must be known. `memory` is that of the same workload and cluster.
+void SimulateTime(const Plan& plan, const Workload& workload, const Cluster& cluster,
+                  const CostModel& model, const SimulationOptions& options, LoweringMemory& memory,
+                  SimulatedStep& step);
 
 }  // namespace stagecraft
