@@ -8,24 +8,20 @@
 namespace stagecraft {
 namespace {
 
-// When the last op of an op sequence ends, counted from the start of both device and host.
-Duration EndOfOpSequence(const Schedule& schedule, OpSequenceId op_sequence,
-                         std::span<const Estimate> estimates, bool waits_for_host) {
-  const auto ops = schedule.ops(op_sequence);
-  const auto flags = schedule.flags(op_sequence);
-  Duration free;      // when the device is free of the ops before
-  Duration last;      // end of the ops that run side by side so far
-  Duration launched;  // by the host
-  for (size_t i = 0; i < ops.size(); ++i) {
-    const Estimate& estimate = estimates[ops[i]];
-    if (waits_for_host) launched += estimate.host;
-    const Duration time = TimeBesideOthers(schedule, op_sequence, estimates, i);
-    last = std::max(last, std::max(free, launched) + time);
-    const bool overlaps_next = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
-    if (!overlaps_next) free = last;
+// When the last op of a sequence ends, while its ops are added one after another.
+class SequenceEnd {
+ public:
+  // The device takes `time` for the op, which the host has launched at `launched`.
+  void Add(Duration launched, Duration time, bool overlaps_next) {
+    last_ = std::max(last_, std::max(free_, launched) + time);
+    if (!overlaps_next) free_ = last_;
   }
-  return last;
-}
+  Duration last() const { return last_; }
+
+ private:
+  Duration free_;  // when the device is free of the ops before
+  Duration last_;  // end of the ops that run side by side so far
+};
 
 // Makes sure that sums of times stay far within the range of a Duration.
 void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& cluster) {
@@ -109,12 +105,22 @@ Duration TimeBesideOthers(const Schedule& schedule, OpSequenceId op_sequence,
 
 OpSequenceTimes TimesOf(const Schedule& schedule, OpSequenceId op_sequence,
                         std::span<const Estimate> estimates) {
+  const auto ops = schedule.ops(op_sequence);
+  const auto flags = schedule.flags(op_sequence);
   OpSequenceTimes times;
-  for (const OpId op : schedule.ops(op_sequence)) times.host += estimates[op].host;
-  times.device = EndOfOpSequence(schedule, op_sequence, estimates, /*waits_for_host=*/false);
-  if (times.host == Duration()) return times;
-  times.lead =
-      EndOfOpSequence(schedule, op_sequence, estimates, /*waits_for_host=*/true) - times.device;
+  SequenceEnd in_time, from_idle;
+  bool is_beside = false;  // the op overlaps the one before it
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const Estimate& estimate = estimates[ops[i]];
+    const Duration time =
+        is_beside ? TimeBesideOthers(schedule, op_sequence, estimates, i) : estimate.time;
+    is_beside = (flags[i] & kOverlapsNext) != 0 && i + 1 < ops.size();
+    times.host += estimate.host;
+    in_time.Add(Duration(), time, is_beside);
+    from_idle.Add(times.host, time, is_beside);
+  }
+  times.device = in_time.last();
+  times.lead = from_idle.last() - times.device;
   return times;
 }
 
