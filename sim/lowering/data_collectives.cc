@@ -23,11 +23,24 @@ std::vector<Op> ListOps(OpKind kind, int64_t calls, int64_t ranks, Bytes bytes) 
 
 }  // namespace
 
-TaskId DataCollectives::Add(OpKind kind, int64_t bytes, const Communicator& among, const Tag& tag,
-                            std::span<const TaskId> after) {
+OpSequenceId DataCollectives::Collective(OpKind kind, int64_t bytes, const Communicator& among) {
+  for (const Known& known : known_) {
+    if (known.bytes == bytes && known.kind == kind && known.communicator == among.id &&
+        known.sync == among.sync) {
+      return known.op_sequence;
+    }
+  }
   Op op = Op::Collective(kind, Bytes(bytes), among.fabric);
   op.sync = among.sync;
-  const TaskId task = context_.AddTask(op, group_.lanes, after, tag);
+  const OpSequenceId op_sequence = context_.op_sequences.SingleOp(op);
+  known_.push_back({kind, bytes, among.id, among.sync, op_sequence});
+  return op_sequence;
+}
+
+TaskId DataCollectives::Add(OpKind kind, int64_t bytes, const Communicator& among, const Tag& tag,
+                            std::span<const TaskId> after) {
+  const TaskId task =
+      context_.builder.Add(group_.lanes, after, Collective(kind, bytes, among), tag);
   context_.builder.SetCommunicator(task, among.id);
   return task;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sim/lowering/data_groups.h"
 #include "sim/lowering/lowering_context.h"
@@ -45,8 +46,21 @@ class DataCollectives {
   TaskId ReduceAmong(const Holders& holders, int64_t parameters, const Tag& tag,
                      std::span<const TaskId> after, std::span<const int64_t> tensors = {});
 
+  // Returns the op sequence of one collective. Steps repeat few of them, so those of this object
+  // are looked for in a list.
+  OpSequenceId Collective(OpKind kind, int64_t bytes, const Communicator& among);
+
+  struct Known {
+    OpKind kind;
+    int64_t bytes;
+    int32_t communicator;
+    GradientSync sync;  // communicators of one number may differ in it
+    OpSequenceId op_sequence;
+  };
+
   LoweringContext& context_;
   const DataGroup& group_;
+  std::vector<Known> known_;
 };
 
 }  // namespace stagecraft

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "sim/cluster/alike_nodes.h"
 #include "sim/cluster/message_fabrics.h"
 #include "sim/cluster/slowest_group.h"
 #include "sim/lowering/exchange_devices.h"
@@ -252,10 +253,34 @@ class Folder {
     });
   }
 
+  // Whether the devices of a replica with the same context index are on one node, for all replicas
+  // of a stage and of those that hold the same parameters.
+  bool TensorRanksShareNodes(int stage) const {
+    const std::vector<int> peers = MapOf(plan_).Peers(stage);
+    return std::all_of(peers.begin(), peers.end(), [&](int peer) {
+      const auto ranks = static_cast<size_t>(plan_.stages[peer].tensor_parallel);
+      return AllReplicas(peer, [&](int r) {
+        const std::vector<int>& replica = plan_.stages[peer].replicas[r];
+        for (size_t i = 0; i < replica.size(); ++i) {
+          const int first = replica[i - i % ranks];
+          if (cluster_.place(replica[i]).node != cluster_.place(first).node) return false;
+        }
+        return true;
+      });
+    });
+  }
+
   // Whether the groups are alike for all tensor indices: those that add up gradients, and those
   // that divide parameters.
   bool DataGroupsAreAlike(int stage) const {
     const Stage& s = plan_.stages[stage];
+    // On nodes without differences it makes none which of its devices is in a group, if it is the
+    // only one: nothing inside the node is used, and all devices share the network alike.
+    if (s.expert_parallel == 1 && plan_.zero_group == 0 && NodesAreAlike(cluster_) &&
+        TensorRanksShareNodes(stage)) {
+      const Fabric fabric = cluster_.DescribeGroup(DataDevices(plan_, stage, 0));
+      if (fabric.nodes == fabric.ranks) return true;
+    }
     const auto fabrics = [&](int tensor, int stride) {
       std::vector<Fabric> seen;
       const std::vector<int> devices = DataDevices(plan_, stage, tensor);

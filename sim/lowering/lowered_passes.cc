@@ -29,8 +29,8 @@ class InstanceCosts : public PassCosts {
   OpSequenceId Transfer(int from, int to, const Pass& pass, int device) override {
     return messages_.OpSequence(from, to, pass, device);
   }
-  int32_t Channel(int from, int to, int device) override {
-    return messages_.Channel(from, to, device);
+  int32_t Channel(int from, int to, const Pass& pass, int device) override {
+    return messages_.Channel(from, to, pass, device);
   }
   OpSequenceId Update(int worker) override {
     const int stage = workers_[worker].stage;

@@ -13,7 +13,7 @@ LoweringContext::LoweringContext(const Plan& plan_in, const Workload& workload_i
       placed(memory_in.Place(plan_in, options.unfold)),
       rules(plan_in, updates),
       buckets(plan_in, workload_in, rules),
-      op_sequences(workload_in, builder) {}
+      op_sequences(workload_in, memory_in.ops(), builder) {}
 
 TaskId LoweringContext::AddTask(const Op& op, std::span<const Lane> lanes,
                                 std::span<const TaskId> after, const Tag& tag) {

@@ -1,4 +1,4 @@
-// LoweringMemory: facts about a cluster that lowerings ask for again and again.
+// LoweringMemory: facts about a workload and a cluster that lowerings ask for again and again.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/cluster/cluster.h"
+#include "sim/lowering/op_memory.h"
 #include "sim/lowering/placed_plan.h"
 #include "sim/plan/plan.h"
 #include "sim/workload/workload.h"
@@ -17,10 +18,12 @@ namespace stagecraft {
 class LoweringMemory {
  public:
   LoweringMemory(const Workload& workload, const Cluster& cluster)
-      : workload_(workload), cluster_(cluster) {}
+      : workload_(workload), cluster_(cluster), ops_(workload) {}
 
   // Returns a placed plan with the devices of `plan`, valid until the next call.
   PlacedPlan& Place(const Plan& plan, bool unfold);
+  // What plans run alike.
+  OpMemory& ops() { return ops_; }
   // Returns Cluster::DescribeGroup().
   const Fabric& DescribeGroup(const std::vector<int>& devices);
 
@@ -31,6 +34,7 @@ class LoweringMemory {
 
   const Workload& workload_;
   const Cluster& cluster_;
+  OpMemory ops_;
   std::list<PlacedPlan> placed_;  // the most recently used one first
   std::unordered_map<std::vector<int>, Fabric, DevicesHash> groups_;
 };

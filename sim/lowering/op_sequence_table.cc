@@ -12,13 +12,24 @@ int OpSequenceTable::InternShard(const ShardSpec& spec) {
   return static_cast<int>(shards_.size()) - 1;
 }
 
-OpId OpSequenceTable::InternOp(const Op& op) {
-  const auto [entry, is_new] = op_ids_.try_emplace(op, -1);
-  if (is_new) {
-    entry->second = builder_.AddOp(op);
+OpId OpSequenceTable::Intern(int32_t number) {
+  const auto index = static_cast<size_t>(number);
+  if (index >= op_ids_.size()) op_ids_.resize(index + 1, -1);
+  OpId& id = op_ids_[index];
+  if (id < 0) {
+    const Op& op = memory_.op(number);
+    id = builder_.AddOp(op);
     is_collective_.push_back(IsCollective(op.kind));
   }
-  return entry->second;
+  return id;
+}
+
+OpSequenceTable::Sequence OpSequenceTable::Intern(const OpMemory::Sequence& sequence) {
+  Sequence interned;
+  interned.flags = sequence.flags;
+  interned.ops.reserve(sequence.ops.size());
+  for (const int32_t number : sequence.ops) interned.ops.push_back(Intern(number));
+  return interned;
 }
 
 OpSequenceTable::Sequence OpSequenceTable::InternSteps(const Steps& steps) {
@@ -32,11 +43,11 @@ OpSequenceTable::Sequence OpSequenceTable::InternSteps(const Steps& steps) {
 
 const OpSequenceTable::LayerSequences& OpSequenceTable::Layer(int shard, int layer) {
   const bool recomputes = RecomputedRange(workload_, shards_[shard], layer).count > 0;
-  const auto [entry, is_new] = layers_.try_emplace({shard, workload_.layers[layer], recomputes});
+  const int kind = workload_.layers[layer];
+  const auto [entry, is_new] = layers_.try_emplace({shard, kind, recomputes});
   if (is_new) {
-    const LayerSteps steps = ShardLayer(OwnLayer(workload_.layer(layer), shards_[shard]),
-                                        LayerSpec(workload_, shards_[shard], layer));
-    entry->second = {InternSteps(steps.forward), InternSteps(steps.backward)};
+    const OpMemory::Layer& own = memory_.LayerOf(kind, LayerSpec(workload_, shards_[shard], layer));
+    entry->second = {Intern(own.forward), Intern(own.backward)};
   }
   return entry->second;
 }

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "costmodel/op.h"
+#include "sim/lowering/op_memory.h"
 #include "sim/pipeline/vocabulary_placement.h"
 #include "sim/plan/plan.h"
 #include "sim/schedule/schedule.h"
@@ -26,8 +26,11 @@ enum class Beside { kNothing, kPass, kExchanges, kPassAndExchanges };
 
 class OpSequenceTable {
  public:
-  OpSequenceTable(const Workload& workload, Schedule::Builder& builder)
-      : workload_(workload), builder_(builder) {}
+  // All arguments must outlive it. Begins a plan in `memory`.
+  OpSequenceTable(const Workload& workload, OpMemory& memory, Schedule::Builder& builder)
+      : workload_(workload), memory_(memory), builder_(builder) {
+    memory.BeginPlan();
+  }
 
   // Returns a number for a shard; equal shards get the same number.
   int InternShard(const ShardSpec& spec);
@@ -60,7 +63,10 @@ class OpSequenceTable {
     Sequence forward;
     Sequence backward;
   };
-  OpId InternOp(const Op& op);
+  OpId InternOp(const Op& op) { return Intern(memory_.NumberOf(op)); }
+  // Returns the op of this number in `memory_`.
+  OpId Intern(int32_t number);
+  Sequence Intern(const OpMemory::Sequence& sequence);
   Sequence InternSteps(const Steps& steps);
   // Appends the ops of one layer in a pass of this phase.
   static void AppendPass(const LayerSequences& layer, Phase phase, Sequence& pass);
@@ -77,8 +83,9 @@ class OpSequenceTable {
   const LayerSequences& Layer(int shard, int layer);
 
   const Workload& workload_;
+  OpMemory& memory_;
   Schedule::Builder& builder_;
-  std::unordered_map<Op, OpId> op_ids_;
+  std::vector<OpId> op_ids_;         // by number in `memory_`; -1: not in the schedule
   std::vector<bool> is_collective_;  // by op
   std::vector<ShardSpec> shards_;
   std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole

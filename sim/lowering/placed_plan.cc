@@ -1,5 +1,7 @@
 #include "sim/lowering/placed_plan.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <tuple>
 
 #include "sim/lowering/exchange_devices.h"
@@ -12,29 +14,6 @@ namespace {
 bool SharesEvenly(const Plan& plan, const Stage& stage) {
   return !IsAsynchronous(plan.schedule) && stage.replica_micro_batches.empty() &&
          plan.micro_batches() % static_cast<int64_t>(stage.replicas.size()) == 0;
-}
-
-bool PlacesAlike(const Plan& a, const Plan& b, int stage) {
-  const Stage& x = a.stages[stage];
-  const Stage& y = b.stages[stage];
-  if (std::tie(x.tensor_parallel, x.context_parallel, x.expert_parallel) !=
-          std::tie(y.tensor_parallel, y.context_parallel, y.expert_parallel) ||
-      x.replicas != y.replicas) {
-    return false;
-  }
-  return (SharesEvenly(a, x) && SharesEvenly(b, y)) ||
-         (a.schedule == b.schedule && a.micro_batches() == b.micro_batches() &&
-          x.replica_micro_batches == y.replica_micro_batches);
-}
-
-Plan WithoutLayers(const Plan& plan) {
-  Plan placed = plan;
-  placed.orders.clear();
-  for (Stage& stage : placed.stages) {
-    for (LayerRange& chunk : stage.chunks) chunk = {};
-    stage.recomputed.clear();
-  }
-  return placed;
 }
 
 std::vector<int> AllDevices(const Plan& plan) {
@@ -54,24 +33,60 @@ PlacedPlan::PlacedPlan(const Plan& plan, const Workload& workload, const Cluster
     : workload_(workload),
       cluster_(cluster),
       unfold_(unfold),
-      placed_(WithoutLayers(plan)),
+      options_(plan),
+      micro_batches_(plan.micro_batches()),
+      chunks_(plan.chunk_count()),
       folding_(FoldReplicas(plan, workload, cluster, unfold)),
       world_(cluster.DescribeGroup(AllDevices(plan))),
-      described_(cluster) {}
+      described_(cluster) {
+  options_.orders.clear();
+  for (const Stage& stage : plan.stages) stages_.emplace_back(plan, stage);
+}
+
+PlacedPlan::PlacedStage::PlacedStage(const Plan& plan, const Stage& stage)
+    : tensor(stage.tensor_parallel),
+      context(stage.context_parallel),
+      expert(stage.expert_parallel),
+      shares_evenly(SharesEvenly(plan, stage)),
+      replica_micro_batches(stage.replica_micro_batches) {
+  for (const std::vector<int>& replica : stage.replicas) {
+    devices.insert(devices.end(), replica.begin(), replica.end());
+  }
+}
+
+bool PlacedPlan::PlacedStage::Holds(const Stage& stage) const {
+  if (std::tie(tensor, context, expert) !=
+      std::tie(stage.tensor_parallel, stage.context_parallel, stage.expert_parallel)) {
+    return false;
+  }
+  const auto each = static_cast<size_t>(tensor) * static_cast<size_t>(context);
+  if (stage.replicas.size() * each != devices.size()) return false;
+  auto own = devices.begin();
+  for (const std::vector<int>& replica : stage.replicas) {
+    if (replica.size() != each || !std::equal(replica.begin(), replica.end(), own)) return false;
+    own += static_cast<ptrdiff_t>(each);
+  }
+  return true;
+}
 
 bool PlacedPlan::Holds(const Plan& plan, bool unfold) const {
-  if (unfold != unfold_ || plan.stages.size() != placed_.stages.size() ||
-      plan.SplitsVocabulary() != placed_.SplitsVocabulary() ||
-      PlacementOf(plan) != PlacementOf(placed_) || plan.gradient_sync != placed_.gradient_sync ||
-      plan.zero_group != placed_.zero_group || plan.expert_exchange != placed_.expert_exchange) {
+  const bool splits_vocabulary = IsSplit(options_.schedule_options.vocabulary);
+  if (unfold != unfold_ || plan.stages.size() != stages_.size() ||
+      plan.SplitsVocabulary() != splits_vocabulary || PlacementOf(plan) != PlacementOf(options_) ||
+      plan.gradient_sync != options_.gradient_sync || plan.zero_group != options_.zero_group ||
+      plan.expert_exchange != options_.expert_exchange) {
     return false;
   }
   // With other placements it depends on the number of chunks which ranks hold the same parameters.
-  if (PlacementOf(plan) != Placement::kLooped && plan.chunk_count() != placed_.chunk_count()) {
-    return false;
-  }
-  for (int stage = 0; stage < static_cast<int>(plan.stages.size()); ++stage) {
-    if (!PlacesAlike(plan, placed_, stage)) return false;
+  if (PlacementOf(plan) != Placement::kLooped && plan.chunk_count() != chunks_) return false;
+  const bool takes_alike =
+      plan.schedule == options_.schedule && plan.micro_batches() == micro_batches_;
+  for (size_t s = 0; s < stages_.size(); ++s) {
+    const Stage& stage = plan.stages[s];
+    const bool shares_alike =
+        takes_alike && stage.replica_micro_batches == stages_[s].replica_micro_batches;
+    if (!shares_alike && !(stages_[s].shares_evenly && SharesEvenly(plan, stage))) return false;
+    if (!stages_[s].Holds(stage)) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
@@ -34,6 +35,17 @@ class PlacedPlan {
                                       int to_stage, int to_replica);
 
  private:
+  // What a stage says about its devices.
+  struct PlacedStage {
+    PlacedStage(const Plan& plan, const Stage& stage);
+    bool Holds(const Stage& stage) const;
+
+    int tensor = 1, context = 1, expert = 1;
+    // Replicas take equally many micro-batches, whatever the number of these is.
+    bool shares_evenly = false;
+    std::vector<int> replica_micro_batches;
+    std::vector<int> devices;  // replica after replica
+  };
   struct Groups {
     Fabric tensor, context, expert, expert_node, expert_rail;
   };
@@ -41,7 +53,10 @@ class PlacedPlan {
   const Workload& workload_;
   const Cluster& cluster_;
   const bool unfold_;
-  Plan placed_;  // without layers
+  StepOptions options_;  // of the plan, without its pass orders
+  int64_t micro_batches_ = 0;
+  int chunks_ = 0;
+  std::vector<PlacedStage> stages_;
   Folding folding_;
   Fabric world_;
   std::map<std::pair<int, int>, Groups> groups_;  // by stage and replica

@@ -11,10 +11,9 @@ namespace {
 
 // One part of a divided pass: the layers of one bucket.
 struct Part {
-  Pass pass;
+  const Pass* pass = nullptr;
   int index = 0;  // within the pass
-  ParameterCount parameters, trained;
-  std::span<const int64_t> tensors, trained_tensors;  // those of the bucket
+  const Bucket* bucket = nullptr;
 };
 
 class ShardedTraffic {
@@ -30,21 +29,23 @@ class ShardedTraffic {
 
   TaskId Run() {
     for (const Part& part : Parts()) {
-      const bool is_backward = IsBackward(part.pass.phase);
-      const bool needs_weights = part.pass.phase != Phase::kBackwardWeight;
+      const Phase phase = part.pass->phase;
+      const bool is_backward = IsBackward(phase);
+      const bool needs_weights = phase != Phase::kBackwardWeight;
       const bool gathers = context_.rules.GathersEveryPass(stage_) && needs_weights &&
                            (!is_backward || context_.plan.reshard_after_forward);
       // A gather that is issued late queues behind the reduction of the part that is then done.
       const Framework& framework = context_.plan.framework;
       const bool is_late = framework.parameter_gather == ParameterGather::kTensors ||
                            (is_backward && framework.backward_prefetch == BackwardPrefetch::kAfter);
+      FindTasks(part);
       if (is_late) FlushReduction();
       if (gathers) AddGather(part, is_late ? last_ : before_last_);
       FlushReduction();
-      before_last_ = std::exchange(last_, ComputeTasks(part));
-      const bool reduces =
-          MakesWeightGradients(part.pass.phase) && context_.rules.ReducesEveryPass(stage_);
-      if (reduces && part.trained.Total() > 0) pending_ = part;
+      before_last_.swap(last_);
+      last_.swap(tasks_);
+      const bool reduces = MakesWeightGradients(phase) && context_.rules.ReducesEveryPass(stage_);
+      if (reduces && part.bucket->trained.Total() > 0) pending_ = part;
     }
     FlushReduction();
     return last_reduction_;
@@ -61,27 +62,24 @@ class ShardedTraffic {
       for (size_t i = 0; i < buckets.size(); ++i) {
         const Bucket& bucket = is_forward ? buckets[buckets.size() - 1 - i] : buckets[i];
         if (!(is_forward ? bucket.has_forward : bucket.has_backward)) continue;
-        parts.push_back({pass, static_cast<int>(i), bucket.parameters, bucket.trained,
-                         bucket.tensors, bucket.trained_tensors});
+        parts.push_back({&pass, static_cast<int>(i), &bucket});
       }
     }
     return parts;
   }
 
-  // The tasks of a part on all workers of the stage.
-  std::vector<TaskId> ComputeTasks(const Part& part) const {
-    std::vector<TaskId> tasks;
-    tasks.reserve(workers_.size());
-    for (const size_t w : workers_) tasks.push_back(passes_.First(w, part.pass) + part.index);
-    return tasks;
+  // Finds the tasks of a part on all workers of the stage.
+  void FindTasks(const Part& part) {
+    tasks_.clear();
+    for (const size_t w : workers_) tasks_.push_back(passes_.First(w, *part.pass) + part.index);
   }
 
   Tag MakeTag(const Part& part, Phase phase) const {
     Tag tag;
     tag.rank = rank_;
     tag.stage = static_cast<int16_t>(stage_);
-    tag.chunk = part.pass.chunk;
-    tag.micro_batch = part.pass.micro_batch;
+    tag.chunk = part.pass->chunk;
+    tag.micro_batch = part.pass->micro_batch;
     tag.phase = phase;
     tag.segment = static_cast<uint8_t>(std::min(part.index, 255));
     return tag;
@@ -90,17 +88,19 @@ class ShardedTraffic {
   // `after`: the tasks of the last part that must be done; the part before this one, or the one
   // before that, so that the gather runs beside the part before this one.
   void AddGather(const Part& part, std::span<const TaskId> after) {
+    const Bucket& bucket = *part.bucket;
     const bool by_tensor = context_.plan.framework.parameter_gather == ParameterGather::kTensors;
-    if (by_tensor && part.tensors.empty() && part.parameters.expert == 0) return;
-    const TaskId gather = collectives_.Gather(part.parameters, MakeTag(part, Phase::kParamGather),
-                                              after, part.tensors);
-    for (const TaskId task : ComputeTasks(part)) context_.builder.AddDependency(gather, task);
+    if (by_tensor && bucket.tensors.empty() && bucket.parameters.expert == 0) return;
+    const TaskId gather = collectives_.Gather(bucket.parameters, MakeTag(part, Phase::kParamGather),
+                                              after, bucket.tensors);
+    for (const TaskId task : tasks_) context_.builder.AddDependency(gather, task);
   }
 
   void FlushReduction() {
     if (!pending_) return;
-    last_reduction_ = collectives_.Reduce(pending_->trained, MakeTag(*pending_, Phase::kGradReduce),
-                                          last_, pending_->trained_tensors);
+    const Bucket& bucket = *pending_->bucket;
+    last_reduction_ = collectives_.Reduce(bucket.trained, MakeTag(*pending_, Phase::kGradReduce),
+                                          last_, bucket.trained_tensors);
     pending_.reset();
   }
 
@@ -110,7 +110,8 @@ class ShardedTraffic {
   const int32_t rank_;  // the group's first
   DataCollectives collectives_;
   const std::vector<size_t> workers_;       // of the stage
-  std::vector<TaskId> last_, before_last_;  // the tasks of the last two parts so far
+  std::vector<TaskId> tasks_;               // of the part at hand
+  std::vector<TaskId> last_, before_last_;  // of the last two parts before it
   std::optional<Part> pending_;             // a part that is computed, but not yet reduced
   TaskId last_reduction_ = -1;
 };

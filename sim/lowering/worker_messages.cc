@@ -1,5 +1,7 @@
 #include "sim/lowering/worker_messages.h"
 
+#include <iterator>
+
 #include "costmodel/divide.h"
 #include "costmodel/hash.h"
 #include "sim/lowering/exchange_devices.h"
@@ -11,11 +13,34 @@ size_t WorkerMessages::KeyHash::operator()(const Key& key) const {
   return TableHash().Add(key.from).Add(key.to).Add(key.index).value();
 }
 
+WorkerMessages::WorkerMessages(LoweringContext& context, std::span<const LoweredWorker> workers)
+    : context_(context), workers_(workers) {
+  int64_t sent = 0;
+  for (const LoweredWorker& worker : workers) {
+    first_sent_.push_back(sent);
+    sent += std::ssize(worker.ranks) * 2 * context.plan.pass_chunk_count();
+  }
+  sent_.resize(static_cast<size_t>(sent));
+}
+
+OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int device) {
+  if (from == to) return -1;
+  Sent& sent = SentBy(from, pass, device);
+  if (sent.to != to) sent = {to, FindOpSequence(from, to, pass, device), -1};
+  return sent.op_sequence;
+}
+
+int32_t WorkerMessages::Channel(int from, int to, const Pass& pass, int device) {
+  Sent& sent = SentBy(from, pass, device);
+  if (sent.to != to) return FindChannel(from, to, device);
+  if (sent.channel < 0) sent.channel = FindChannel(from, to, device);
+  return sent.channel;
+}
+
 // A forward sends the output of the chunk's last layer, unless the receiver finds it in its cache;
 // a backward sends the gradient of the output of the layer before its first, if some layer before
 // it is trained.
-OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int device) {
-  if (from == to) return -1;
+OpSequenceId WorkerMessages::FindOpSequence(int from, int to, const Pass& pass, int device) {
   const LoweredWorker& sender = workers_[from];
   const LoweredWorker& receiver = workers_[to];
   const LayerRange range = context_.plan.stages[sender.stage].chunks[pass.chunk];
@@ -45,7 +70,7 @@ OpSequenceId WorkerMessages::OpSequence(int from, int to, const Pass& pass, int 
   return entry->second;
 }
 
-int32_t WorkerMessages::Channel(int from, int to, int device) {
+int32_t WorkerMessages::FindChannel(int from, int to, int device) {
   const auto [entry, is_new] = channels_.try_emplace({from, to, device}, -1);
   if (!is_new) return entry->second;
   const LoweredWorker& sender = workers_[from];

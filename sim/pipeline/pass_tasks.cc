@@ -216,7 +216,7 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, HandOn after,
     for (int other = 1; other < after.count; ++other) {
       builder.AddDependency(after.first + other, send);
     }
-    builder.SetCommunicator(send, costs.Channel(w, next.worker, device));
+    builder.SetCommunicator(send, costs.Channel(w, next.worker, pass, device));
     if (sends.count++ == 0) sends.first = send;
   }
   return sends;

@@ -44,8 +44,11 @@ class PassCosts {
   virtual OpSequenceId Transfer(int from_worker, int to_worker, const Pass& pass, int device) = 0;
   // Returns what a worker runs to change its weights.
   virtual OpSequenceId Update(int /*worker*/) { return -1; }
-  // Returns the communicator of the message of one sending device; -1 if it is not known.
-  virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, int /*device*/) { return -1; }
+  // Returns the communicator of that message; -1 if it is not known.
+  virtual int32_t Channel(int /*from_worker*/, int /*to_worker*/, const Pass& /*pass*/,
+                          int /*device*/) {
+    return -1;
+  }
 };
 
 // The tasks of every pass. `workers` are ordered by stage, then replica; `shares` are by stage.
