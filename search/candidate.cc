@@ -40,6 +40,15 @@ RankedPlan PlanRanker::Rank(Plan plan) {
   return ranked;
 }
 
+std::optional<RankedPlan> PlanRanker::RankIfTensorsMisfit(const Plan& plan) {
+  RankedPlan ranked;
+  ranked.evaluation.SetMemory(evaluators_.local().LeastMemory(plan));
+  if (ranked.evaluation.fits) return std::nullopt;
+  ranked.plan.schedule = plan.schedule;
+  ranked.score = Score(problem_, ranked.evaluation);
+  return ranked;
+}
+
 Evaluation PlanRanker::Misfit(const Plan& plan) { return evaluators_.local().Evaluate(plan); }
 
 std::vector<StageMemory> PlanRanker::Memory(const Plan& plan) {

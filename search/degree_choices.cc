@@ -13,6 +13,20 @@
 namespace stagecraft {
 namespace {
 
+bool ChunksFit(const SearchProblem& problem, PipelineSchedule pipeline_schedule, int stages,
+               int chunks) {
+  const int layers = problem.workload.layer_count();
+  if (chunks > layers || (stages == 1 && chunks > 1)) return false;
+  const Placement placement = PlacementOf(pipeline_schedule);
+  if (!FindChunkError(pipeline_schedule, placement, stages, chunks).empty()) return false;
+  const ChunkMap map(placement, stages, chunks);
+  if (map.length() > layers) return false;
+  const bool balances_head = problem.given.balance_head && stages > 1;
+  if (balances_head && (chunks > 1 || layers - 2 < stages)) return false;
+  const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
+  return !problem.choices.chunks.empty() || chunks <= LeastChunks(pipeline_schedule) || divides;
+}
+
 // ChoiceEnumeration lists the choices of one family.
 class ChoiceEnumeration {
  public:
@@ -110,32 +124,11 @@ class ChoiceEnumeration {
     }
   }
 
-  // Returns the chunks per stage with which the stages of the family can run a schedule. They are
-  // found once, since all sizes of micro-batches ask for them.
+  // They are found once, since all sizes of micro-batches ask for them.
   const std::vector<int>& ChunksOf(PipelineSchedule pipeline_schedule) {
     const auto [entry, is_new] = chunks_.try_emplace(pipeline_schedule);
-    if (!is_new) return entry->second;
-    std::vector<int> usual(kMostChunks);
-    std::iota(usual.begin(), usual.end(), 1);
-    for (const int chunks : Or(choices_.chunks, usual)) {
-      const bool is_needless = family_.pipeline == 1 && chunks > 1;
-      if (!is_needless && ChunksFit(pipeline_schedule, chunks)) entry->second.push_back(chunks);
-    }
+    if (is_new) entry->second = ChunksToTry(problem_, pipeline_schedule, family_.pipeline);
     return entry->second;
-  }
-
-  bool ChunksFit(PipelineSchedule pipeline_schedule, int chunks) const {
-    const int layers = workload_.layer_count();
-    if (chunks > layers) return false;
-    const Placement placement = PlacementOf(pipeline_schedule);
-    if (!FindChunkError(pipeline_schedule, placement, family_.pipeline, chunks).empty())
-      return false;
-    const ChunkMap map(placement, family_.pipeline, chunks);
-    if (map.length() > layers) return false;
-    const bool balances_head = problem_.given.balance_head && family_.pipeline > 1;
-    if (balances_head && (chunks > 1 || layers - 2 < family_.pipeline)) return false;
-    const bool divides = (layers - 2) % map.length() == 0 || layers % map.length() == 0;
-    return !choices_.chunks.empty() || chunks <= LeastChunks(pipeline_schedule) || divides;
   }
 
   bool MicroBatchesFit(PipelineSchedule pipeline_schedule, const DegreeChoice& choice) const {
@@ -189,6 +182,16 @@ class ChoiceEnumeration {
 };
 
 }  // namespace
+
+std::vector<int> ChunksToTry(const SearchProblem& problem, PipelineSchedule pipeline_schedule,
+                             int stages) {
+  std::vector<int> usual(kMostChunks);
+  std::iota(usual.begin(), usual.end(), 1);
+  std::vector<int> found = Or(problem.choices.chunks, std::move(usual));
+  std::erase_if(found,
+                [&](int chunks) { return !ChunksFit(problem, pipeline_schedule, stages, chunks); });
+  return found;
+}
 
 std::vector<DegreeChoice> DegreeSpace::ChoicesOf(const DegreeFamily& family) const {
   return ChoiceEnumeration(problem_, devices(), rank_orders_, family).Run();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -110,92 +111,16 @@ class StageDivision {
   const Choices& choices_;
 };
 
-// FamilyEnumeration lists the families of a part.
-class FamilyEnumeration {
- public:
-  FamilyEnumeration(const SearchProblem& problem, const DeviceOrders& orders,
-                    const DegreePart& part)
-      : problem_(problem),
-        workload_(problem.workload),
-        choices_(problem.choices),
-        part_(part),
-        least_devices_(LeastDevices(orders, part.devices)),
-        counts_(CountsOf(orders, part.devices, choices_.device_counts)),
-        shares_(Divisors(problem.given.global_batch, int64_t{counts_[0]})),
-        divisions_(StageDivision(problem).Run()),
-        one_stage_(ScheduleOfOneStage(problem)) {}
-
-  std::vector<DegreeFamily> Run() {
-    for (const int devices : counts_) {
-      for (DegreeFamily family : divisions_) {
-        if (devices % (family.tensor * family.context) != 0) continue;
-        family.devices = devices;
-        AddPipelines(family);
-      }
-    }
-    if (choices_.device_counts == DeviceCounts::kAny) {
-      for (const DegreeFamily& family : divisions_) AddEvenShares(family);
-    }
-    return std::move(found_);
+bool HasSchedules(const SearchProblem& problem, int pipeline, ScheduleClass schedules) {
+  if (pipeline == 1) {
+    const std::optional<PipelineSchedule> one_stage = ScheduleOfOneStage(problem);
+    return one_stage && ClassOf(*one_stage) == schedules;
   }
-
- private:
-  // Adds families whose replicas take equal shares of the batch but do not fill whole nodes.
-  void AddEvenShares(DegreeFamily family) {
-    const int64_t size = counts_[0];
-    std::vector<int> usual(workload_.layer_count());
-    std::iota(usual.begin(), usual.end(), 1);
-    for (const int pipeline : Or(choices_.pipeline, std::move(usual))) {
-      family.pipeline = pipeline;
-      if (pipeline > workload_.layer_count()) continue;
-      const int64_t replica = int64_t{family.tensor} * family.context * pipeline;
-      for (const int64_t data : shares_) {
-        if (replica * data > size) break;
-        family.devices = static_cast<int>(replica * data);
-        family.data = static_cast<int>(data);
-        if (family.devices < least_devices_) continue;
-        if (!std::binary_search(counts_.rbegin(), counts_.rend(), family.devices)) Add(family);
-      }
-    }
-  }
-
-  void AddPipelines(DegreeFamily family) {
-    const int left = family.devices / family.tensor / family.context;
-    for (const int pipeline : Or(choices_.pipeline, Divisors(left, workload_.layer_count()))) {
-      if (left % pipeline != 0 || pipeline > workload_.layer_count()) continue;
-      family.pipeline = pipeline;
-      family.data = left / pipeline;
-      Add(family);
-    }
-  }
-
-  void Add(DegreeFamily family) {
-    const bool is_asked = problem_.given.data == 0 || problem_.given.data == family.data;
-    if (!is_asked || problem_.given.global_batch < family.data) return;
-    family.part = part_;
-    if (HasSchedules(family)) found_.push_back(family);
-  }
-
-  bool HasSchedules(const DegreeFamily& family) const {
-    if (family.pipeline == 1) return one_stage_ && ClassOf(*one_stage_) == part_.schedules;
-    const std::vector<PipelineSchedule> pipeline_schedules = SchedulesToTry(problem_);
-    return std::any_of(pipeline_schedules.begin(), pipeline_schedules.end(),
-                       [&](PipelineSchedule pipeline_schedule) {
-                         return ClassOf(pipeline_schedule) == part_.schedules;
-                       });
-  }
-
-  const SearchProblem& problem_;
-  const Workload& workload_;
-  const Choices& choices_;
-  const DegreePart part_;
-  const int least_devices_;
-  const std::vector<int> counts_;      // the most first
-  const std::vector<int64_t> shares_;  // numbers of replicas that divide the batch
-  const std::vector<DegreeFamily> divisions_;
-  const std::optional<PipelineSchedule> one_stage_;
-  std::vector<DegreeFamily> found_;
-};
+  const std::vector<PipelineSchedule> pipeline_schedules = SchedulesToTry(problem);
+  return std::any_of(
+      pipeline_schedules.begin(), pipeline_schedules.end(),
+      [&](PipelineSchedule pipeline_schedule) { return ClassOf(pipeline_schedule) == schedules; });
+}
 
 }  // namespace
 
@@ -235,8 +160,75 @@ std::vector<DegreeFamily> DegreeSpace::StageDegrees() const {
   return StageDivision(problem_).Run();
 }
 
+std::vector<DegreeFamily> DegreeSpace::ReplicasOf(const DegreePart& part) const {
+  std::vector<int> pipelines(problem_.workload.layer_count());
+  std::iota(pipelines.begin(), pipelines.end(), 1);
+  pipelines = Or(problem_.choices.pipeline, std::move(pipelines));
+  std::erase_if(pipelines, [&](int pipeline) {
+    return pipeline > problem_.workload.layer_count() ||
+           !HasSchedules(problem_, pipeline, part.schedules);
+  });
+  std::vector<DegreeFamily> replicas;
+  for (DegreeFamily& division : StageDegrees()) {
+    division.part = part;
+    for (const int pipeline : pipelines) {
+      division.pipeline = pipeline;
+      replicas.push_back(division);
+    }
+  }
+  return replicas;
+}
+
+ReplicaCounts DegreeSpace::ReplicaCountsOf(const DevicePart& part) const {
+  ReplicaCounts counts;
+  const std::vector<int> devices = CountsOf(part);
+  counts.is_count_.resize(orders_.In(part).size() + 1);
+  for (const int count : devices) counts.is_count_[count] = true;
+  if (problem_.choices.device_counts == DeviceCounts::kAny) {
+    counts.least_devices_ = LeastDevices(orders_, part);
+  }
+  counts.batch_ = problem_.given.global_batch;
+  counts.data_ = problem_.given.data;
+  return counts;
+}
+
+int ReplicaCounts::LargestBelow(int64_t replica_devices, int64_t below) const {
+  const auto most_devices = static_cast<int64_t>(is_count_.size()) - 1;
+  int64_t data = std::min({below - 1, most_devices / replica_devices, batch_});
+  if (data_ > 0) data = data >= data_ ? data_ : 0;
+  for (; data > 0; --data) {
+    const int64_t devices = data * replica_devices;
+    const bool shares_evenly =
+        least_devices_ > 0 && devices >= least_devices_ && batch_ % data == 0;
+    if (is_count_[devices] || shares_evenly) return static_cast<int>(data);
+    if (data_ > 0) break;
+  }
+  return 0;
+}
+
+std::optional<DegreeFamily> DegreeSpace::FamilyBelow(const DegreeFamily& replica,
+                                                     const ReplicaCounts& counts,
+                                                     int64_t below) const {
+  const int64_t devices = int64_t{replica.tensor} * replica.context * replica.pipeline;
+  const int data = counts.LargestBelow(devices, below);
+  if (data == 0) return std::nullopt;
+  DegreeFamily family = replica;
+  family.data = data;
+  family.devices = static_cast<int>(devices * data);
+  return family;
+}
+
 std::vector<DegreeFamily> DegreeSpace::FamiliesOf(const DegreePart& part) const {
-  return FamilyEnumeration(problem_, orders_, part).Run();
+  const ReplicaCounts counts = ReplicaCountsOf(part.devices);
+  std::vector<DegreeFamily> found;
+  for (const DegreeFamily& replica : ReplicasOf(part)) {
+    int64_t below = std::numeric_limits<int64_t>::max();
+    while (const std::optional<DegreeFamily> family = FamilyBelow(replica, counts, below)) {
+      found.push_back(*family);
+      below = family->data;
+    }
+  }
+  return found;
 }
 
 std::vector<DegreeFamily> DegreeSpace::OnLists(const DegreeFamily& family) const {

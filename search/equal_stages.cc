@@ -1,17 +1,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
 #include <optional>
-#include <queue>
 #include <utility>
 #include <vector>
 
+#include "search/family_queue.h"
 #include "search/layer_times.h"
 #include "search/plan_space.h"
 #include "search/space.h"
@@ -74,34 +72,28 @@ class EqualStages : public PlanSpace {
         divisions_(all_->degrees.StageDegrees()),
         rows_(RowsOf(all_->degrees.devices())) {}
 
-  // Begins with one branch for each part.
-  void AddParts() {
-    for (const DegreePart& part : all_->degrees.Parts()) {
-      Push({.least_score = BoundOf(part), .part = part, .family = {}});
-    }
+  // Begins with no plan enumerated.
+  void Begin() {
+    rest_.emplace(problem(), all_->degrees,
+                  FamilyScores{[this](const DegreePart& part) { return BoundOf(part); },
+                               [this](const DegreeFamily& family) {
+                                 return ScoreOf(family, BoundOn(family).StepTime(family));
+                               },
+                               [this](const DegreeFamily& family) {
+                                 return ScoreOf(family, BoundOn(family).CloseStepTime(family));
+                               }});
   }
 
   size_t size() const override { return all_->choices.size(); }
   std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
-    const std::priority_queue<Branch>& rest = rest_[static_cast<size_t>(schedules)];
-    return rest.empty() ? std::nullopt : std::optional(rest.top().least_score);
+    return rest_ ? rest_->LeastScore(schedules) : std::nullopt;
   }
   void EnumerateMore(ScheduleClass schedules) override {
-    std::priority_queue<Branch>& rest = rest_[static_cast<size_t>(schedules)];
-    if (rest.empty()) return;
-    const Branch branch = rest.top();
-    rest.pop();
-    if (!branch.family) {
-      for (DegreeFamily& family : all_->degrees.FamiliesOf(branch.part)) {
-        if (all_->degrees.has_one_list()) family.device_list = 0;
-        Push(branch, family);
-      }
-    } else if (!branch.family->device_list) {
-      for (const DegreeFamily& family : all_->degrees.OnLists(*branch.family)) Push(branch, family);
-    } else {
-      const std::vector<DegreeChoice> choices = all_->degrees.ChoicesOf(*branch.family);
-      all_->choices.insert(all_->choices.end(), choices.begin(), choices.end());
-    }
+    const std::optional<DegreeFamily> family =
+        rest_ ? rest_->Divide(schedules) : std::optional<DegreeFamily>();
+    if (!family) return;
+    const std::vector<DegreeChoice> choices = all_->degrees.ChoicesOf(*family);
+    all_->choices.insert(all_->choices.end(), choices.begin(), choices.end());
   }
   std::string name() const override {
     const bool is_any = problem().choices.device_counts == DeviceCounts::kAny;
@@ -160,20 +152,6 @@ class EqualStages : public PlanSpace {
     int device = 0;
     int count = 0;
   };
-  // Plans that are not enumerated yet: those of the part or, if there is a family, those of the
-  // family.
-  struct Branch {
-    double least_score = 0;
-    DegreePart part;
-    std::optional<DegreeFamily> family;
-    int64_t number = 0;  // in the order in which branches are found
-
-    // Orders a heap so that the least score is on top, among equals the first.
-    friend bool operator<(const Branch& a, const Branch& b) {
-      return a.least_score != b.least_score ? a.least_score > b.least_score : a.number > b.number;
-    }
-  };
-
   static std::vector<DeviceRow> RowsOf(const std::vector<int>& devices) {
     std::vector<DeviceRow> rows;
     for (const int device : devices) {
@@ -188,17 +166,8 @@ class EqualStages : public PlanSpace {
   const std::vector<int>& DevicesOf(size_t index) const {
     return all_->degrees.DevicesOf(all_->choices[index]);
   }
-  void Push(Branch branch) {
-    branch.number = branches_++;
-    rest_[static_cast<size_t>(branch.part.schedules)].push(std::move(branch));
-  }
-  // Queues a family of the branch's plans.
-  void Push(const Branch& branch, const DegreeFamily& family) {
-    const std::vector<int>& list = family.device_list ? all_->degrees.DevicesOf(family) : devices();
-    const Duration least = BoundOn(list).StepTime(family);
-    const double own =
-        LeastScore(problem(), least, all_->GroupDevices(family.part.devices, family.devices));
-    Push({.least_score = std::max(own, branch.least_score), .part = branch.part, .family = family});
+  double ScoreOf(const DegreeFamily& family, Duration least) const {
+    return LeastScore(problem(), least, all_->GroupDevices(family.part.devices, family.devices));
   }
   // Returns a lower bound for the plans of a part. A bound of the step time falls with the number
   // of devices, so that of the most devices holds for all; a bound of the cost may be least for any
@@ -225,6 +194,9 @@ class EqualStages : public PlanSpace {
   StepBound& BoundOn(const std::vector<int>& devices) {
     return bounds_.try_emplace(&devices, problem(), devices, *memo_).first->second;
   }
+  StepBound& BoundOn(const DegreeFamily& family) {
+    return BoundOn(family.device_list ? all_->degrees.DevicesOf(family) : devices());
+  }
   PlanDegrees At(size_t index) const { return all_->degrees.Degrees(all_->choices[index]); }
 
   const std::shared_ptr<Enumerated> all_;
@@ -232,8 +204,7 @@ class EqualStages : public PlanSpace {
   const std::vector<DegreeFamily> divisions_;
   const std::vector<DeviceRow> rows_;                    // of all devices, in order
   std::map<const std::vector<int>*, StepBound> bounds_;  // by list
-  int64_t branches_ = 0;                                 // branches found so far
-  std::array<std::priority_queue<Branch>, std::size(kScheduleClasses)> rest_;  // by class
+  std::optional<FamilyQueue> rest_;  // plans that are not enumerated yet; no value: none
 };
 
 }  // namespace
@@ -242,7 +213,7 @@ std::unique_ptr<PlanSpace> MakeEqualStages(const SearchProblem& problem, std::ve
                                            std::shared_ptr<LayerTimesMemo> memo) {
   auto space = std::make_unique<EqualStages>(
       problem, std::make_shared<Enumerated>(problem, std::move(devices)), std::move(memo));
-  space->AddParts();
+  space->Begin();
   return space;
 }
 

@@ -9,12 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/hash.h"
+#include "costmodel/units.h"
 #include "search/candidate.h"
 #include "search/divided_work.h"
 #include "search/findings.h"
 #include "search/packed_evaluation.h"
 #include "search/packing.h"
+#include "sim/pipeline/pipeline_schedule.h"
 
 namespace stagecraft {
 namespace {
@@ -26,6 +29,8 @@ constexpr size_t kMostOfAWave = 64;
 // between two waves, so that enumeration does not take the whole budget. Waves are then small.
 constexpr int kMostSteps = 4096;
 constexpr size_t kWaveBetweenSteps = 8;
+// The most plans that are looked at side by side before they may be evaluated.
+constexpr size_t kMostLooks = 16;
 // Only plans with the usual schedules are evaluated until there were kLeastEvaluations evaluations
 // and kPatience times as many as it took to find the best of these plans.
 constexpr int64_t kLeastEvaluations = 1024;
@@ -52,6 +57,19 @@ template <typename Bytes, Is<Evaluated> Value>
 void PassAlong(Bytes& bytes, Value& value) {
   auto& [is_done, plan] = value;
   bytes(is_done, plan);
+}
+
+// What tells whether a plan is worth an evaluation.
+struct Looked {
+  bool is_done = false;
+  std::optional<RankedPlan> misfit;  // if its tensors alone do not fit
+  Duration close;                    // PlanSpace::ComputeCloseTime(), unless it is a misfit
+};
+
+template <typename Bytes, Is<Looked> Value>
+void PassAlong(Bytes& bytes, Value& value) {
+  auto& [is_done, misfit, close] = value;
+  bytes(is_done, misfit, close);
 }
 
 // Queue holds the candidates that wait, by pipeline schedule and then bound. Schedules take turns,
@@ -171,29 +189,80 @@ class Search {
   std::vector<size_t> TakeWave(size_t most) {
     std::vector<size_t> wave;
     while (wave.size() < most) {
-      const std::optional<Candidate> next = queue_.Take(looks_at_, findings_.WorstKept());
-      if (!next) break;
-      const size_t index = next->index;
-      if (next->is_close) {
-        wave.push_back(index);
-        continue;
-      }
-      const MemoryNeed memory = space_.LeastMemory(index);
-      const bool may_fit = memory.Share() <= 1;
-      if (!may_fit) findings_.NoteStates(memory, index);
-      const double bound = may_fit ? space_.CloseBound(index) : kInfinity;
-      if (bound < findings_.WorstKept()) {
-        // As long as many plans are not enumerated yet, a close bound says little about the order.
-        if (is_behind_) {
-          wave.push_back(index);
-          continue;
-        }
-        queue_.Add(space_.Order(index), {index, bound, true});
-      }
+      const std::vector<size_t> unknown =
+          TakeUnknown(std::min(most - wave.size(), kMostLooks), wave);
+      if (unknown.empty()) break;
+      const std::vector<Looked> looked = LookAt(unknown);
+      for (size_t i = 0; i < unknown.size(); ++i) Note(looked[i], unknown[i], wave);
       if (findings_.IsSpent()) break;
-      if (!may_fit || !is_behind_) EnumerateWhatMayBeLeast();
+      if (!is_behind_) EnumerateWhatMayBeLeast();
     }
     return wave;
+  }
+
+  // Takes plans with the least bounds, at most `most`. Adds those with close bounds to the wave and
+  // returns the others.
+  std::vector<size_t> TakeUnknown(size_t most, std::vector<size_t>& wave) {
+    std::vector<size_t> unknown;
+    for (size_t taken = 0; taken < most && !(taken > 0 && findings_.IsSpent());) {
+      const std::optional<Candidate> next = queue_.Take(looks_at_, findings_.WorstKept());
+      if (!next) break;
+      if (next->is_close) {
+        wave.push_back(next->index);
+        ++taken;
+        continue;
+      }
+      const MemoryNeed memory = space_.LeastMemory(next->index);
+      if (memory.Share() <= 1) {
+        unknown.push_back(next->index);
+        ++taken;
+      } else {
+        findings_.NoteStates(memory, next->index);
+        if (findings_.IsSpent()) break;
+        EnumerateWhatMayBeLeast();
+      }
+    }
+    return unknown;
+  }
+
+  std::vector<Looked> LookAt(const std::vector<size_t>& indices) {
+    return ComputeTogether<Looked>(
+        findings_.watch(), indices.size(),
+        [&](size_t i) { return findings_.MayGoOnHere() ? LookAt(indices[i]) : Looked{}; },
+        [&](size_t i, Hash& hash) { NameTo(hash, indices[i]); });
+  }
+
+  // The memory of tensors takes a tenth of the time of a close bound, and most plans with the least
+  // bounds do not fit.
+  Looked LookAt(size_t index) {
+    Looked looked{.is_done = true, .misfit = {}, .close = Duration::Max()};
+    try {
+      const Plan plan = space_.Make(index);
+      // Without passes nothing is known of the memory.
+      if (!NeedsCosts(plan.schedule)) looked.misfit = findings_.ranker().RankIfTensorsMisfit(plan);
+      if (looked.misfit) return looked;
+      const bool bounds_steps = problem_.objective != Objective::kMemory;
+      looked.close = bounds_steps ? space_.ComputeCloseTime(plan) : Duration();
+    } catch (const InputError&) {
+    }
+    return looked;
+  }
+
+  void Note(const Looked& looked, size_t index, std::vector<size_t>& wave) {
+    if (!looked.is_done) return queue_.Add(space_.Order(index), {index, space_.Bound(index)});
+    if (looked.misfit) {
+      findings_.CountMisfit();
+      return NoteMisfit(*looked.misfit, index);
+    }
+    space_.RememberCloseTime(index, looked.close);
+    const double bound = space_.CloseBound(index);
+    if (bound >= findings_.WorstKept()) return;
+    // As long as many plans are not enumerated yet, a close bound says little about the order.
+    if (is_behind_) {
+      wave.push_back(index);
+    } else {
+      queue_.Add(space_.Order(index), {index, bound, true});
+    }
   }
 
   // Evaluates plans. Those for which the budget is not enough wait again.
@@ -203,10 +272,7 @@ class Search {
         [&](size_t i) {
           return findings_.MayGoOnHere() ? Evaluated{true, Evaluate(indices[i])} : Evaluated{};
         },
-        [&](size_t i, Hash& hash) {
-          hash.Add(static_cast<int64_t>(indices[i]))
-              .Add(std::bit_cast<int64_t>(space_.Bound(indices[i])));
-        });
+        [&](size_t i, Hash& hash) { NameTo(hash, indices[i]); });
     for (size_t i = 0; i < indices.size(); ++i) {
       if (found[i].is_done) {
         Keep(std::move(found[i].plan), indices[i]);
@@ -214,6 +280,11 @@ class Search {
         queue_.Add(space_.Order(indices[i]), {indices[i], space_.CloseBound(indices[i]), true});
       }
     }
+  }
+
+  // Adds what a plan is to a hash.
+  void NameTo(Hash& hash, size_t index) {
+    hash.Add(static_cast<int64_t>(index)).Add(std::bit_cast<int64_t>(space_.Bound(index)));
   }
 
   // Returns no value if the plan's pipeline schedule needs more memory than it may use.
@@ -226,13 +297,18 @@ class Search {
   void Keep(std::optional<RankedPlan> found, size_t index) {
     findings_.CountEvaluation();
     if (!found) return;
+    if (!found->evaluation.fits) return NoteMisfit(std::move(*found), index);
     findings_.NoteSeen(SeenPlanOf(*found, index));
     if (findings_.NeedsPlanOf(*found)) AddMissingPlan(problem_, space_, index, *found);
-    if (found->evaluation.fits) {
-      findings_.Keep(std::move(*found));
-    } else {
-      findings_.NoteMisfit(*found, [&] { return space_.Describe(index); });
-    }
+    findings_.Keep(std::move(*found));
+  }
+
+  void NoteMisfit(RankedPlan found, size_t index) {
+    findings_.NoteSeen(SeenPlanOf(found, index));
+    // Once there is a plan, nobody asks why others do not fit.
+    if (!findings_.result().plans.empty() || !findings_.NeedsPlanOf(found)) return;
+    AddMissingPlan(problem_, space_, index, found);
+    findings_.NoteMisfit(found, [&] { return space_.Describe(index); });
   }
 
   SearchResult Finish() {

@@ -34,8 +34,7 @@ Findings::Findings(const SearchProblem& problem, const PlanSpace& space,
 }
 
 bool Findings::MayGoOnHere() const {
-  return !watch_.IsSpentHere(result_.evaluated) ||
-         (result_.evaluated == 0 && !watch_.IsStoppedHere());
+  return !watch_.IsSpentHere(result_.evaluated) || (!has_looked() && !watch_.IsStoppedHere());
 }
 
 size_t Findings::Room(size_t wanted) const {

@@ -32,7 +32,7 @@ class Findings {
   bool IsStopped() { return watch_.IsStopped(); }
   // Returns whether another wave of plans may be evaluated. The first wave may be, whatever the
   // budget, so that there is an answer, unless the search was stopped.
-  bool MayGoOn() { return !IsSpent() || (result_.evaluated == 0 && !IsStopped()); }
+  bool MayGoOn() { return !IsSpent() || (!has_looked() && !IsStopped()); }
   // Returns the same for this process alone (BudgetWatch). During a wave any thread may call it.
   bool MayGoOnHere() const;
   // Returns how many of `wanted` further evaluations the budget allows.
@@ -40,6 +40,8 @@ class Findings {
   void Report(int64_t left, double best, double bound) const;
 
   void CountEvaluation() { ++result_.evaluated; }
+  // Counts a plan of which the tensors alone do not fit, so that it is not evaluated.
+  void CountMisfit() { ++misfits_; }
   // Counts a plan that fits and is not given to Keep(), which counts its plans itself.
   void CountFeasible() { ++result_.feasible; }
   // Notes a plan of the space that was evaluated, whether it fits or not.
@@ -64,11 +66,14 @@ class Findings {
   SearchResult FinishWith(std::vector<RankedPlan> plans, double bound, bool is_optimal);
 
  private:
+  bool has_looked() const { return result_.evaluated + misfits_ > 0; }
+
   const PlanSpace& space_;
   const SearchOptions& options_;
   BudgetWatch watch_;
   PlanRanker ranker_;
   SearchResult result_;
+  int64_t misfits_ = 0;
   double best_score_ = std::numeric_limits<double>::infinity();
   Obstacle obstacle_;
 };

@@ -1,6 +1,8 @@
 // PlanBound: a lower bound of the step time of any plan, from what its passes and exchanges take.
 #pragma once
 
+#include <oneapi/tbb/enumerable_thread_specific.h>
+
 #include "costmodel/units.h"
 #include "search/problem.h"
 #include "search/step_probe.h"
@@ -23,14 +25,16 @@ namespace stagecraft {
 class PlanBound {
  public:
   // The problem must outlive it.
-  explicit PlanBound(const SearchProblem& problem) : probe_(problem) {}
+  explicit PlanBound(const SearchProblem& problem)
+      : probes_([&problem] { return StepProbe(problem); }) {}
 
   // Returns a time that is never more than the step time that SimulateStep() gives for the plan;
-  // zero if nothing is known of it. Precondition: the plan has no FindErrors().
+  // zero if nothing is known of it. May be called from any thread. Precondition: the plan has no
+  // FindErrors().
   Duration StepTime(const Plan& plan);
 
  private:
-  StepProbe probe_;
+  tbb::enumerable_thread_specific<StepProbe> probes_;
 };
 
 // Returns the bound for a plan whose step was measured.

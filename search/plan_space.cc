@@ -59,15 +59,22 @@ double PlanSpace::Bound(size_t index) {
 }
 
 Duration PlanSpace::CloseTime(size_t index) {
-  const auto [entry, is_new] = close_times_.try_emplace(index, LeastTime(index));
-  Duration& least = entry->second;
-  if (!is_new || least == Duration::Max()) return least;
-  try {
-    least = std::max(least, plan_bound_.StepTime(Make(index)));
-  } catch (const InputError&) {
-    least = Duration::Max();
+  const auto known = close_times_.find(index);
+  if (known != close_times_.end()) return known->second;
+  Duration bound = LeastTime(index);
+  if (bound < Duration::Max()) {
+    try {
+      bound = ComputeCloseTime(Make(index));
+    } catch (const InputError&) {
+      bound = Duration::Max();
+    }
   }
-  return least;
+  RememberCloseTime(index, bound);
+  return close_times_.at(index);
+}
+
+void PlanSpace::RememberCloseTime(size_t index, Duration bound) {
+  close_times_.emplace(index, std::max(LeastTime(index), bound));
 }
 
 Duration PlanSpace::KnownTime(size_t index) {

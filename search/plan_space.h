@@ -78,6 +78,12 @@ class PlanSpace {
   // takes some hundred times as long and is remembered.
   Duration CloseTime(size_t index);
   double CloseBound(size_t index);
+  // Returns PlanBound's bound of the step time of a plan of the space, which RememberCloseTime()
+  // takes in place of CloseTime()'s own computation. May be called from any thread.
+  Duration ComputeCloseTime(const Plan& plan) { return plan_bound_.StepTime(plan); }
+  // Precondition: CloseTime() of the plan is not known yet. `bound` is ComputeCloseTime(), or
+  // Duration::Max() if the plan cannot be made.
+  void RememberCloseTime(size_t index, Duration bound);
   // Returns CloseTime() if it is known already, else LeastTime().
   Duration KnownTime(size_t index);
   const SearchProblem& problem() const { return problem_; }

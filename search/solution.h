@@ -83,7 +83,9 @@ struct SearchResult {
   std::vector<RankedPlan> plans;  // best first; equal scores in the order of the space
   std::string space;              // its name
   int64_t candidates = 0;         // plans of the space that were enumerated before the search ended
-  int64_t evaluated = 0;          // plans whose memory was estimated, and simulated if they fit
+  // Plans that were simulated, or whose memory was estimated with fragmentation and does not fit.
+  // Does not count plans that cannot fit even without it.
+  int64_t evaluated = 0;
   int64_t feasible = 0;           // evaluated plans that fit
   bool is_optimal = false;        // no plan of the space scores less than the first
   double bound = 0;               // no plan of the space scores less

@@ -31,12 +31,31 @@ std::vector<std::string> RankOrdersToTry(const SearchProblem& problem);
 // Returns numbers of samples of a micro-batch, all of which divide the batch.
 std::vector<int64_t> MicroBatchesToTry(const SearchProblem& problem);
 std::vector<int> ExpertsToTry(const SearchProblem& problem);
+// Returns the chunks per stage with which this many stages can run a schedule.
+std::vector<int> ChunksToTry(const SearchProblem& problem, PipelineSchedule pipeline_schedule,
+                             int stages);
 
 // DegreePart stands for the plans that use only a given part of a list's devices, with pipeline
 // schedules of one class.
 struct DegreePart {
   DevicePart devices;
   ScheduleClass schedules = ScheduleClass::kUsual;
+};
+
+// ReplicaCounts says how many devices the plans of a part use, and so how many replicas they have.
+class ReplicaCounts {
+ public:
+  // Returns the largest number of replicas, each of so many devices, that is tried and less than
+  // `below`; 0 if there is none.
+  int LargestBelow(int64_t replica_devices, int64_t below) const;
+
+ private:
+  friend class DegreeSpace;
+  std::vector<bool> is_count_;  // by number of devices: any number of replicas may share them
+  // Other numbers of devices from this one on are tried if the replicas divide the batch; 0: none.
+  int least_devices_ = 0;
+  int64_t batch_ = 0;
+  int data_ = 0;  // 0: any number of replicas
 };
 
 // DegreeFamily stands for the plans of a part with the same number of devices and the same degrees
@@ -105,7 +124,16 @@ class DegreeSpace {
   // Returns how many devices of a part plans may use, the most first. Leaves out the numbers that
   // are tried in addition because the replicas then divide the batch.
   std::vector<int> CountsOf(const DevicePart& part) const;
-  // Returns the families of a part, none of them on a list of devices yet.
+  // Returns every way to divide a replica that plans of a part may have: families without numbers
+  // of devices and replicas.
+  std::vector<DegreeFamily> ReplicasOf(const DegreePart& part) const;
+  ReplicaCounts ReplicaCountsOf(const DevicePart& part) const;
+  // Returns the family of such a replica with the most replicas, less than `below`; no value if
+  // there is none.
+  std::optional<DegreeFamily> FamilyBelow(const DegreeFamily& replica, const ReplicaCounts& counts,
+                                          int64_t below) const;
+  // Returns the families of a part, none of them on a list of devices yet: those of one replica
+  // after another, the most replicas first.
   std::vector<DegreeFamily> FamiliesOf(const DegreePart& part) const;
   // Returns every way to divide what a stage computes: families of which nothing else is set.
   std::vector<DegreeFamily> StageDegrees() const;

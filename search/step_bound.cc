@@ -1,6 +1,8 @@
 #include "search/step_bound.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "costmodel/divide.h"
@@ -11,11 +13,57 @@
 namespace stagecraft {
 namespace {
 
-// Returns the time of all parts before each part; `own` are the times of parts 0, 1, ...
-std::vector<Duration> Before(const std::vector<Duration>& own) {
-  std::vector<Duration> before(own.size());
-  for (size_t i = 1; i < own.size(); ++i) before[i] = before[i - 1] + own[i - 1];
-  return before;
+// Returns whether collectives of the plan's passes may be hidden by other passes.
+bool HidesCollectives(const PlanDegrees& degrees) {
+  return TraitsOf(degrees.schedule).pairs_passes || degrees.schedule_options.pairs_passes;
+}
+
+PipelineEnds EndsOf(const PlanDegrees& degrees) {
+  // Between steps asynchronous pipelines neither fill nor drain.
+  const bool flushes = !IsAsynchronous(degrees.schedule);
+  return {.fills = flushes && !degrees.post_validation,
+          .drains = flushes && !SplitsBackward(degrees.schedule)};
+}
+
+// Returns the bound for plans whose layers take these times. Precondition: every part has layers.
+PipelineTimes TimesOf(const PlanDegrees& degrees, const Workload& workload,
+                      const std::vector<LayerTimes>& times, bool computes_alone) {
+  const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
+  PartTimes parts{std::vector<Duration>(map.length()), std::vector<Duration>(map.length())};
+  const std::vector<int> layers = PartLayers(degrees, workload);
+  int layer = 0;
+  for (int part = 0; part < map.length(); ++part) {
+    for (int end = layer + layers[part]; layer < end; ++layer) {
+      const LayerTimes& own = times[workload.layers[layer]];
+      parts.forward[part] += computes_alone ? own.forward_compute : own.forward;
+      parts.backward[part] += computes_alone ? own.backward_compute : own.backward;
+    }
+  }
+  return {map, parts, EndsOf(degrees)};
+}
+
+// Returns pipelines of so many stages with which plans of a class of schedules are tried, one for
+// all schedules of which the bounds are the same.
+std::vector<PlanDegrees> PipelinesToTry(const SearchProblem& problem, int pipeline,
+                                        ScheduleClass schedules) {
+  using Shape = std::tuple<Placement, int, bool, bool, bool>;
+  std::set<Shape> known;
+  std::vector<PlanDegrees> found;
+  PlanDegrees degrees = problem.given;
+  degrees.pipeline = pipeline;
+  for (const PipelineSchedule schedule : SchedulesToTry(problem)) {
+    const bool is_tried = pipeline > 1 || schedule == ScheduleOfOneStage(problem);
+    if (!is_tried || ClassOf(schedule) != schedules) continue;
+    degrees.schedule = schedule;
+    for (const int chunks : ChunksToTry(problem, schedule, pipeline)) {
+      degrees.chunks = chunks;
+      const PipelineEnds ends = EndsOf(degrees);
+      const Shape shape{PlacementOf(degrees), chunks, ends.fills, ends.drains,
+                        HidesCollectives(degrees)};
+      if (known.insert(shape).second) found.push_back(degrees);
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -45,69 +93,35 @@ const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
 }
 
 Duration StepBound::StepTime(const PlanDegrees& degrees) {
-  const bool hides_collectives =
-      TraitsOf(degrees.schedule).pairs_passes || degrees.schedule_options.pairs_passes;
-  const Workload& workload = problem_.workload;
-  const std::vector<LayerTimes>& times = LayersOf(degrees);
-  const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
-  std::vector<Duration> forward(map.length()), backward(map.length());
-  int layer = 0;
-  const std::vector<int> parts = PartLayers(degrees, workload);
-  for (int part = 0; part < map.length(); ++part) {
-    for (int end = layer + parts[part]; layer < end; ++layer) {
-      const LayerTimes& own = times[workload.layers[layer]];
-      forward[part] += hides_collectives ? own.forward_compute : own.forward;
-      backward[part] += hides_collectives ? own.backward_compute : own.backward;
-    }
+  const PipelineKey key{KeyOf(degrees, places_.KeyOf(degrees)), degrees.pipeline, degrees.chunks,
+                        degrees.schedule};
+  auto known = times_.find(key);
+  if (known == times_.end()) {
+    PipelineTimes times =
+        TimesOf(degrees, problem_.workload, LayersOf(degrees), HidesCollectives(degrees));
+    known = times_.emplace(key, std::move(times)).first;
   }
-  const std::vector<Duration> forwards_before = Before(forward);
-  const std::vector<Duration> backwards_before = Before(backward);
-  const auto micro_batches =
-      static_cast<int>(DivideUp(degrees.global_batch / degrees.micro_batch, int64_t{degrees.data}));
-  Duration longest;
-  for (int stage = 0; stage < map.stages(); ++stage) {
-    Duration own, head = Duration::Max(), tail = Duration::Max();
-    for (int chunk = 0; chunk < map.chunks(); ++chunk) {
-      const ChunkMap::Part part = map.PartAt({stage, chunk});
-      const int share = map.MicroBatches(part.chain, micro_batches);
-      own += share * (forward[part.index] + backward[part.index]);
-      head = std::min(head, forwards_before[part.index]);
-      tail = std::min(tail, backwards_before[part.index]);
-    }
-    if (SplitsBackward(degrees.schedule)) tail = Duration();
-    if (degrees.post_validation) head = Duration();
-    // Between steps these pipelines neither fill nor drain.
-    if (IsAsynchronous(degrees.schedule)) head = tail = Duration();
-    longest = std::max(longest, head + own + tail);
-  }
-  return longest;
+  return known->second.Of(
+      DivideUp(degrees.global_batch / degrees.micro_batch, int64_t{degrees.data}));
 }
 
-Duration StepBound::LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool computes_alone) {
-  const std::vector<PipelineSchedule> pipeline_schedules = SchedulesToTry(problem_);
-  const auto pairs_passes = [&](PipelineSchedule pipeline_schedule) {
-    return ClassOf(pipeline_schedule) == schedules && TraitsOf(pipeline_schedule).pairs_passes;
-  };
-  const bool may_hide =
-      computes_alone || problem_.given.schedule_options.pairs_passes ||
-      std::any_of(pipeline_schedules.begin(), pipeline_schedules.end(), pairs_passes) ||
-      places_.MayLieElsewhere(degrees);
-  Duration least = Duration::Max();
+void StepBound::CountExperts(PlanDegrees degrees, bool computes_alone, PassTimes& passes) {
   for (const Recompute recompute : RecomputesToTry(problem_)) {
     degrees.recompute = recompute;
     const std::vector<LayerTimes>& times = LayersOf(degrees);
     Duration sum;
     for (const int kind : problem_.workload.layers) {
       const LayerTimes& own = times[kind];
-      sum += may_hide ? own.forward_compute + own.backward_compute : own.forward + own.backward;
+      sum +=
+          computes_alone ? own.forward_compute + own.backward_compute : own.forward + own.backward;
     }
-    least = std::min(least, sum);
+    passes.time = std::min(passes.time, sum);
+    passes.layers = passes.layers.empty() ? times : LeastOf(passes.layers, times);
   }
-  return least;
 }
 
-const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family,
-                                                             ScheduleClass schedules) {
+std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& family,
+                                                       ScheduleClass schedules) {
   const bool is_anywhere = !family.device_list;
   const auto [entry, is_new] =
       pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens,
@@ -119,30 +133,74 @@ const std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily&
   degrees.sequence_parallel = family.splits_tokens;
   degrees.rank_order = kDefaultRankOrder;
   degrees.pipeline = 1;
+  const bool hides = MayHide(schedules);
   for (const int64_t size : MicroBatchesToTry(problem_)) {
     degrees.micro_batch = size;
-    Duration least = Duration::Max();
+    PassTimes passes{.micro_batch = size};
     for (const int expert : ExpertsToTry(problem_)) {
       degrees.expert = expert;
       degrees.data = SharingReplicas(expert, family.context);
       const int64_t model = int64_t{family.tensor} * family.context * degrees.data;
       if (model > static_cast<int64_t>(places_.devices().size())) continue;
-      least = std::min(least, LeastPass(degrees, schedules, is_anywhere));
+      const bool is_elsewhere = is_anywhere || places_.MayLieElsewhere(degrees);
+      passes.is_elsewhere = passes.is_elsewhere || is_elsewhere;
+      CountExperts(degrees, is_elsewhere || hides, passes);
     }
-    entry->second.push_back({size, least == Duration::Max() ? Duration() : least});
+    if (passes.time == Duration::Max()) passes.time = Duration();
+    entry->second.push_back(std::move(passes));
   }
   return entry->second;
+}
+
+bool StepBound::MayHide(ScheduleClass schedules) const {
+  const std::vector<PipelineSchedule> pipeline_schedules = SchedulesToTry(problem_);
+  return problem_.given.schedule_options.pairs_passes ||
+         std::any_of(pipeline_schedules.begin(), pipeline_schedules.end(),
+                     [&](PipelineSchedule pipeline_schedule) {
+                       return ClassOf(pipeline_schedule) == schedules &&
+                              TraitsOf(pipeline_schedule).pairs_passes;
+                     });
 }
 
 Duration StepBound::StepTime(const DegreeFamily& family) {
   Duration least = Duration::Max();
   for (const PassTimes& pass : PassesOf(family, family.part.schedules)) {
-    const int64_t micro_batches =
-        DivideUp(problem_.given.global_batch / pass.micro_batch, int64_t{family.data});
-    const Duration all = micro_batches * pass.time;
+    const Duration all = MicroBatches(family, pass) * pass.time;
     least = std::min(least, Duration::Nanoseconds(all.ns() / family.pipeline));
   }
   return least;
+}
+
+Duration StepBound::CloseStepTime(const DegreeFamily& family) {
+  Duration least = Duration::Max();
+  for (PassTimes& pass : PassesOf(family, family.part.schedules)) {
+    if (pass.layers.empty()) return StepTime(family);
+    const int64_t micro_batches = MicroBatches(family, pass);
+    for (const PipelineTimes& pipeline : PipelinesOf(family, pass)) {
+      least = std::min(least, pipeline.Of(micro_batches));
+    }
+  }
+  return least;
+}
+
+const std::vector<PipelineTimes>& StepBound::PipelinesOf(const DegreeFamily& family,
+                                                         PassTimes& passes) {
+  const auto [entry, is_new] = passes.pipelines.try_emplace(family.pipeline);
+  if (!is_new) return entry->second;
+  const auto [tried, are_new] =
+      pipelines_.try_emplace({family.pipeline, static_cast<int>(family.part.schedules)});
+  if (are_new) {
+    tried->second = PipelinesToTry(problem_, family.pipeline, family.part.schedules);
+  }
+  for (const PlanDegrees& degrees : tried->second) {
+    const bool computes_alone = passes.is_elsewhere || HidesCollectives(degrees);
+    entry->second.push_back(TimesOf(degrees, problem_.workload, passes.layers, computes_alone));
+  }
+  return entry->second;
+}
+
+int64_t StepBound::MicroBatches(const DegreeFamily& family, const PassTimes& pass) const {
+  return DivideUp(problem_.given.global_batch / pass.micro_batch, int64_t{family.data});
 }
 
 Duration StepBound::StepTime(const DegreeFamily& division, ScheduleClass schedules, int devices) {

@@ -2,10 +2,15 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "costmodel/hash.h"
 #include "search/layer_times.h"
+#include "search/pipeline_times.h"
 #include "search/problem.h"
 #include "search/shard_places.h"
 #include "search/space.h"
@@ -13,8 +18,9 @@
 
 namespace stagecraft {
 
-// StepBound is for plans of equal stages on devices of one kind. It remembers what layers take, so
-// a bound costs about a microsecond and a few dozen nanoseconds for each stage.
+// StepBound is for plans of equal stages on devices of one kind. It remembers what layers and
+// pipelines take, so a bound costs a fraction of a microsecond; the first one of a pipeline costs a
+// few nanoseconds more for each chunk of each stage.
 //
 // The bound of a step is the largest over the stages of
 //   forwards of one micro-batch through all parts before its first one
@@ -31,8 +37,9 @@ namespace stagecraft {
 // may have (ShardPlaces).
 //
 // The bound of a family is what its stages take on average for the micro-batches of the replica
-// that has the most, at the best micro-batch size. If it is not known which devices its ranks take,
-// only computation is counted.
+// that has the most, at the best micro-batch size. Its close bound is the least of the bounds above
+// over its pipelines, with the least time of each layer over recomputation and degrees of experts.
+// If it is not known which devices its ranks take, only computation is counted.
 class StepBound {
  public:
   // Problem and memo must outlive it. Rank r is on devices[r].
@@ -43,6 +50,9 @@ class StepBound {
   // Returns a time that is never more than StepTime() of any plan of the family on these devices
   // or, if the family is on no list of devices, on any devices of their kind.
   Duration StepTime(const DegreeFamily& family);
+  // Returns a closer one, which is never more either for families with fewer replicas;
+  // Duration::Max() if there is no such plan.
+  Duration CloseStepTime(const DegreeFamily& family);
   // Returns a time that is never more than StepTime() of any plan whose stages are divided like
   // this, with schedules of this class, on at most this many devices of the same kind;
   // Duration::Max() if there is no such plan.
@@ -57,25 +67,52 @@ class StepBound {
   // Returns what the degrees say about one stage, and one more value.
   static Key KeyOf(const PlanDegrees& degrees, int64_t other);
   const std::vector<LayerTimes>& LayersOf(const PlanDegrees& degrees);
-  // The times of a micro-batch of a given number of samples through all layers.
+  // A pipeline: what its stages are, its stages and chunks, and its schedule.
+  struct PipelineKey {
+    Key stage;
+    int pipeline = 1, chunks = 1;
+    PipelineSchedule schedule = PipelineSchedule::kOneForwardOneBackward;
+
+    friend bool operator==(const PipelineKey&, const PipelineKey&) = default;
+  };
+  struct PipelineKeyHash {
+    size_t operator()(const PipelineKey& key) const {
+      TableHash hash;
+      for (const int64_t value : key.stage) hash.Add(value);
+      return hash.Add(key.pipeline).Add(key.chunks).Add(static_cast<int64_t>(key.schedule)).value();
+    }
+  };
+  // The times of a micro-batch of a given number of samples through all layers, at the best
+  // recomputation and degree of experts.
   struct PassTimes {
     int64_t micro_batch = 0;
-    Duration time;
+    Duration time = Duration::Max();
+    std::vector<LayerTimes> layers = {};  // by kind; empty if no plan has such stages
+    bool is_elsewhere = false;            // only computation is known
+    std::map<int, std::vector<PipelineTimes>> pipelines = {};  // by number of stages
   };
-  const std::vector<PassTimes>& PassesOf(const DegreeFamily& family, ScheduleClass schedules);
+  std::vector<PassTimes>& PassesOf(const DegreeFamily& family, ScheduleClass schedules);
+  // Lowers the times to those of stages with these degrees.
+  void CountExperts(PlanDegrees degrees, bool computes_alone, PassTimes& passes);
+  // Returns whether passes of plans with such schedules may hide collectives of others.
+  bool MayHide(ScheduleClass schedules) const;
+  const std::vector<PipelineTimes>& PipelinesOf(const DegreeFamily& family, PassTimes& passes);
+  // Returns the micro-batches of the replica that has the most.
+  int64_t MicroBatches(const DegreeFamily& family, const PassTimes& pass) const;
   // Returns what the forward of one micro-batch keeps for its backward, by kind of layer. Zeros if
   // it keeps nothing, or if a device may hold less: with copies on the host or layers that
   // recompute.
   const std::vector<Bytes>& SavedOf(const PlanDegrees& degrees);
   // Returns a plan of one stage that is divided like this, without layers, on the first devices.
   Plan OneStage(const PlanDegrees& degrees) const;
-  Duration LeastPass(PlanDegrees degrees, ScheduleClass schedules, bool computes_alone);
 
   const SearchProblem& problem_;
   LayerTimesMemo& memo_;
   ShardPlaces places_;
   std::map<Key, std::vector<LayerTimes>> layer_times_;  // then by kind
   std::map<Key, std::vector<Bytes>> saved_;             // then by kind
+  std::unordered_map<PipelineKey, PipelineTimes, PipelineKeyHash> times_;
+  std::map<std::pair<int, int>, std::vector<PlanDegrees>> pipelines_;  // by stages and class
   // The key is: tensor, context, whether tokens are split, the class of schedules, and whether
   // ranks take these devices.
   std::map<std::array<int, 5>, std::vector<PassTimes>> pass_times_;
