@@ -53,7 +53,10 @@ Reference ReferenceOf(const PooledEnumeration& plans, const PooledSplit& split,
 
 PooledBound::PooledBound(const SearchProblem& problem, const PooledEnumeration& plans,
                          const PooledSplit& split, const PooledPlan& family)
-    : objective_(problem.objective), blocks_(plans.blocks()) {
+    : objective_(problem.objective),
+      blocks_(plans.blocks()),
+      micro_batches_(
+          static_cast<double>(problem.given.global_batch / family.data / family.micro_batch)) {
   AddChoices(problem, plans, split, family);
   FindBest(problem);
 }
@@ -67,8 +70,7 @@ void PooledBound::AddChoices(const SearchProblem& problem, const PooledEnumerati
     const bool is_block = layer > 0 && layer + 1 < layers.size();
     if (is_block) states_ += BytesOf((*reference.states)[layers[layer]]);
   }
-  work_seconds_ *=
-      static_cast<double>(problem.given.global_batch / family.data / family.micro_batch);
+  work_seconds_ *= micro_batches_;
   const int pools = static_cast<int>(plans.pools().size());
   for (int pool = 0; pool < pools; ++pool) {
     std::vector<PooledChoice>& choices = choices_.emplace_back();
@@ -131,6 +133,30 @@ double PooledBound::LeastScore(int pools, const PooledSums& sums) const {
   if (sums.speed > 0) least = sums.rate / sums.speed;
   if (fastest > 0) least = std::min(least, (sums.rate + cheapest_[pools] * fastest) / speed);
   return work * least;
+}
+
+double PooledBound::LeastScore(std::span<const PooledChoice* const> runs) const {
+  if (objective_ == Objective::kMemory || work_seconds_ == 0) return 0;
+  double weights = 0;  // the sum of all y_s
+  double rate = 0;
+  const double kept = 1 - 1 / micro_batches_;
+  for (size_t run = runs.size(); run-- > 0;) {
+    const PooledSums& sums = runs[run]->sums;
+    const double speed = sums.speed / sums.stages;
+    if (std::isinf(speed)) return 0;
+    if (speed > weights) weights = speed - (speed - weights) * std::pow(kept, sums.stages);
+    rate += sums.rate;
+  }
+  if (weights <= 0) return 0;
+  const double least = kRounding * work_seconds_ / micro_batches_ / weights;
+  return objective_ == Objective::kCost ? least * rate : least;
+}
+
+double PooledBound::LeastScoreOfOrders(std::vector<const PooledChoice*> runs) const {
+  std::sort(runs.begin(), runs.end(), [](const PooledChoice* a, const PooledChoice* b) {
+    return a->sums.speed * b->sums.stages > b->sums.speed * a->sums.stages;
+  });
+  return LeastScore(runs);
 }
 
 }  // namespace stagecraft

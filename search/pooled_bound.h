@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "search/pooled_plan.h"
@@ -37,6 +38,14 @@ struct PooledChoice {
 // the slowest stage takes at least the sum of all w_k over the sum of 1 / r_s. Bytes of states are
 // bounded in the same way. The pools that are not decided yet count as if they had the runs that
 // together are fastest, or hold most, among possible numbers of stages.
+//
+// If all runs are known, so is what it takes to fill and drain the pipeline. Let u_s be the time of
+// a micro-batch in stage s, and m the number of micro-batches. The step takes T >= m u_s + the sum
+// of u_i of the stages i before s, and the sum of all u_s / r_s is at least the sum of all w_k. By
+// the duality of linear programming, T is at least the sum of all w_k over the sum of any y_s >= 0
+// for which m y_s + the sum of y_i of the stages i after s is at least 1 / r_s. From the last stage
+// to the first, the least such y_s are taken. Their sum is largest, and the bound least, if faster
+// stages come first.
 class PooledBound {
  public:
   // `plans` and the split need not outlive it.
@@ -47,6 +56,11 @@ class PooledBound {
   // Returns a lower bound of the scores of plans whose stages in the first `pools` pools have these
   // sums; infinity if in none of these plans the states of the layers fit.
   double LeastScore(int pools, const PooledSums& sums) const;
+  // Returns a lower bound of the score of the plan that has these runs in this order, each of which
+  // has stages.
+  double LeastScore(std::span<const PooledChoice* const> runs) const;
+  // Returns the same for any order of the runs.
+  double LeastScoreOfOrders(std::vector<const PooledChoice*> runs) const;
 
  private:
   void AddChoices(const SearchProblem& problem, const PooledEnumeration& plans,
@@ -58,6 +72,7 @@ class PooledBound {
 
   const Objective objective_;
   const int blocks_;
+  const double micro_batches_;                      // of a replica
   double work_seconds_ = 0;                         // of all micro-batches in the reference
   double states_ = 0;                               // of all layers in the reference, in bytes
   std::vector<std::vector<PooledChoice>> choices_;  // by pool

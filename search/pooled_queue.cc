@@ -23,8 +23,9 @@ int64_t OrdersOf(size_t runs) {
 }
 
 // Returns the runs in one of their orders; order 0 is the given one.
-std::vector<PoolRun> Ordered(std::vector<PoolRun> runs, int64_t order) {
-  std::vector<PoolRun> ordered;
+template <typename Run>
+std::vector<Run> Ordered(std::vector<Run> runs, int64_t order) {
+  std::vector<Run> ordered;
   while (!runs.empty()) {
     const int64_t of_others = OrdersOf(runs.size() - 1);
     const auto chosen = runs.begin() + static_cast<std::ptrdiff_t>(order / of_others);
@@ -49,25 +50,47 @@ void PooledQueue::AddFamilies(const SearchProblem& problem, const PooledSplit& s
 }
 
 std::optional<double> PooledQueue::LeastScore() const {
-  return waiting_.empty() ? std::nullopt : std::optional(waiting_.top().least_score);
+  if (waiting_.empty() && decided_.empty()) return std::nullopt;
+  const double some = waiting_.empty() ? kInfinity : waiting_.top().least_score;
+  return decided_.empty() ? some : std::min(some, decided_.top().least_score);
 }
 
+// Bounds of undecided pools do not count how a pipeline fills, so there may be a great many that
+// are less than those of the first plans. If there are, plans still come now and then.
 std::optional<PooledPlan> PooledQueue::Step() {
-  const Waiting top = waiting_.top();
-  waiting_.pop();
-  if (top.pools < static_cast<int>(plans_.pools().size())) {
-    PushChoice(top.prefix, top);
-    Enter(top);
-    return std::nullopt;
-  }
+  constexpr int kMostSteps = 256;
+  const bool is_due =
+      !decided_.empty() && (waiting_.empty() || ++steps_ > kMostSteps ||
+                            decided_.top().least_score <= waiting_.top().least_score);
+  std::priority_queue<Waiting>& queue = is_due ? decided_ : waiting_;
+  const Waiting top = queue.top();
+  queue.pop();
+  if (is_due) return TakeOrder(top);
+  PushChoice(top.prefix, top);
+  Enter(top);
+  return std::nullopt;
+}
+
+// An order whose own bound is larger waits with it.
+std::optional<PooledPlan> PooledQueue::TakeOrder(const Waiting& top) {
   PooledPlan plan = PlanOf(top.prefix);
-  if (top.next == 0 && !plans_.Has(plan)) return std::nullopt;
-  if (top.next + 1 < OrdersOf(plan.runs.size())) {
-    Waiting next = top;
-    ++next.next;
-    waiting_.push(next);
+  const auto pools = static_cast<int>(plans_.pools().size());
+  if (top.pools == pools) {
+    if (top.next == 0 && !plans_.Has(plan)) return std::nullopt;
+    if (top.next + 1 < OrdersOf(plan.runs.size())) {
+      Waiting next = top;
+      ++next.next;
+      decided_.push(next);
+    }
+    const PooledBound& bound = bounds_[prefixes_[top.prefix].family];
+    const double score = bound.LeastScore(Ordered(ChoicesOf(top.prefix), top.next));
+    if (score > top.least_score) {
+      decided_.push({score, pools + 1, top.prefix, top.next});
+      return std::nullopt;
+    }
   }
   plan.runs = Ordered(std::move(plan.runs), top.next);
+  steps_ = 0;
   return plan;
 }
 
@@ -104,18 +127,26 @@ void PooledQueue::Enter(const Waiting& top) {
   if (prefixes_[entered].pools < static_cast<int>(plans_.pools().size())) {
     PushChoice(entered);
   } else {
-    waiting_.push({top.least_score, prefixes_[entered].pools, entered, 0});
+    const double any_order =
+        bounds_[prefixes_[entered].family].LeastScoreOfOrders(ChoicesOf(entered));
+    decided_.push({std::max(top.least_score, any_order), prefixes_[entered].pools, entered, 0});
   }
+}
+
+std::vector<const PooledChoice*> PooledQueue::ChoicesOf(size_t prefix) const {
+  std::vector<const PooledChoice*> choices;
+  for (; prefixes_[prefix].pools > 0; prefix = prefixes_[prefix].before) {
+    const Prefix& own = prefixes_[prefix];
+    const PooledChoice& choice = bounds_[own.family].ChoicesIn(own.pools - 1)[own.choice];
+    if (choice.run.stages > 0) choices.push_back(&choice);
+  }
+  std::reverse(choices.begin(), choices.end());
+  return choices;
 }
 
 PooledPlan PooledQueue::PlanOf(size_t prefix) const {
   PooledPlan plan = families_[prefixes_[prefix].family];
-  for (; prefixes_[prefix].pools > 0; prefix = prefixes_[prefix].before) {
-    const Prefix& own = prefixes_[prefix];
-    const PoolRun& run = bounds_[own.family].ChoicesIn(own.pools - 1)[own.choice].run;
-    if (run.stages > 0) plan.runs.push_back(run);
-  }
-  std::reverse(plan.runs.begin(), plan.runs.end());
+  for (const PooledChoice* choice : ChoicesOf(prefix)) plan.runs.push_back(choice->run);
   return plan;
 }
 

@@ -26,8 +26,9 @@ class PooledQueue {
   void AddFamilies(const SearchProblem& problem, const PooledSplit& split);
   // Returns a lower bound of the scores of the remaining plans; no value if none remains.
   std::optional<double> LeastScore() const;
-  // Makes one more decision about the plans that may score least. Returns the plan for which that
-  // was the last decision, if there is one. Takes microseconds. Precondition: plans remain.
+  // Makes one more decision about the plans that may score least or, after many steps without a
+  // plan, about those whose stages are known. Returns the plan for which that was the last
+  // decision, if there is one. Takes microseconds. Precondition: plans remain.
   std::optional<PooledPlan> Step();
 
  private:
@@ -41,10 +42,10 @@ class PooledQueue {
   };
   // Waiting is the set of plans that begin with a prefix and have choice `next`, or one behind it
   // in the order of bounds, for the next pool or, if all pools are decided, order `next` of the
-  // pools or a later one.
+  // pools or a later one. With one decision more than there are pools, it is order `next` alone.
   struct Waiting {
     double least_score = 0;
-    int pools = 0;
+    int pools = 0;  // how many decisions were made
     size_t prefix = 0;
     int64_t next = 0;
 
@@ -62,13 +63,20 @@ class PooledQueue {
   void PushChoice(size_t prefix);
   void PushChoice(size_t prefix, const Waiting& behind);
   void Enter(const Waiting& top);
-  PooledPlan PlanOf(size_t prefix) const;  // with its runs in the order of pools
+  // Returns the choices of a prefix that have stages, in the order of pools, and the plan of these.
+  std::vector<const PooledChoice*> ChoicesOf(size_t prefix) const;
+  PooledPlan PlanOf(size_t prefix) const;
+  // Returns the plans that have the runs of a prefix in order `order` of the pools or a later one,
+  // after queueing those with a later one.
+  std::optional<PooledPlan> TakeOrder(const Waiting& top);
 
   const PooledEnumeration& plans_;
   std::vector<PooledPlan> families_;
   std::vector<PooledBound> bounds_;  // by family
   std::vector<Prefix> prefixes_;
-  std::priority_queue<Waiting> waiting_;
+  std::priority_queue<Waiting> waiting_;  // some pools are not decided
+  std::priority_queue<Waiting> decided_;  // all pools are
+  int steps_ = 0;                         // since the last plan
 };
 
 }  // namespace stagecraft

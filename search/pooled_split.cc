@@ -1,6 +1,7 @@
 #include "search/pooled_split.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "sim/memory/framework_memory.h"
@@ -162,10 +163,16 @@ std::vector<PooledSplit::Limits> PooledSplit::LimitsOf(const PooledPlan& plan,
   const int64_t micro_batches = problem_.given.global_batch / plan.data / plan.micro_batch;
   std::vector<Limits> limits;
   for (size_t s = 0; s < stages.size(); ++s) {
-    const LayerTimes ends = StageTimes(plan, stages, s);
+    // Neighbours are often alike.
+    const bool is_like =
+        s > 0 && stages[s].pool == stages[s - 1].pool && stages[s].tensor == stages[s - 1].tensor;
+    const Sums& sums =
+        is_like ? *limits.back().sums : SumsOf(plan, stages[s].pool, stages[s].tensor);
+    const bool is_end = s == 0 || s + 1 == stages.size();
+    const LayerTimes ends = is_end ? StageTimes(plan, stages, s) : LayerTimes();
     const auto in_flight =
         std::min<int64_t>(micro_batches, static_cast<int64_t>(stages.size() - s));
-    limits.push_back({.sums = &SumsOf(plan, stages[s].pool, stages[s].tensor),
+    limits.push_back({.sums = &sums,
                       .end_ns = (ends.forward + ends.backward).ns(),
                       .in_flight = counts_saved ? in_flight : 0,
                       .room = (pools_[stages[s].pool].memory - ContextMemory()).count()});
@@ -174,50 +181,82 @@ std::vector<PooledSplit::Limits> PooledSplit::LimitsOf(const PooledPlan& plan,
 }
 
 // Gives each stage, from the last to the first, as many layers as its limits allow: a layer more in
-// a later stage is one less for earlier stages. Returns whether all layers found a place.
-bool PooledSplit::Fill(const std::vector<Limits>& limits, int64_t most_ns,
-                       std::vector<PooledStage>& stages) const {
+// a later stage is one less for earlier stages. It is whole if all layers found a place.
+PooledSplit::Filling PooledSplit::Fill(const std::vector<Limits>& limits, int64_t most_ns,
+                                       std::vector<PooledStage>& stages) const {
+  Filling filling{.is_whole = false, .next_ns = std::numeric_limits<int64_t>::max()};
   int left = blocks_;
   for (size_t s = stages.size(); s-- > 0;) {
     const Limits& own = limits[s];
     const Sums& sums = *own.sums;
-    const auto fits = [&](int first) {
-      const int64_t time = sums.time_ns[left] - sums.time_ns[first];
-      const int64_t bytes = sums.states[left] - sums.states[first] +
-                            own.in_flight * (sums.saved[left] - sums.saved[first]);
-      return own.end_ns + time <= most_ns && bytes <= own.room;
+    const auto time = [&](int first) {
+      return own.end_ns + sums.time_ns[left] - sums.time_ns[first];
+    };
+    const auto has_room = [&](int first) {
+      return sums.states[left] - sums.states[first] +
+                 own.in_flight * (sums.saved[left] - sums.saved[first]) <=
+             own.room;
     };
     // Each earlier stage except for the first must get a layer.
-    int low = std::min(left, static_cast<int>(s == 0 ? 0 : s - 1)), high = left;
-    if (!fits(high)) return false;
+    const int least = std::min(left, static_cast<int>(s == 0 ? 0 : s - 1));
+    int low = least, high = left + 1;
     while (low < high) {
       const int middle = low + (high - low) / 2;
-      if (fits(middle)) {
+      if (middle > left || (time(middle) <= most_ns && has_room(middle))) {
         high = middle;
       } else {
         low = middle + 1;
       }
     }
+    if (high > least && has_room(high - 1)) {
+      filling.next_ns = std::min(filling.next_ns, time(high - 1));
+    }
+    if (high > left) return filling;
     stages[s].first_block = high;
     stages[s].blocks = left - high;
-    if (stages[s].blocks == 0 && s > 0 && s + 1 < stages.size()) return false;
+    if (stages[s].blocks == 0 && s > 0 && s + 1 < stages.size()) return filling;
     left = high;
   }
-  return left == 0;
+  filling.is_whole = left == 0;
+  return filling;
 }
 
+// Returns about what each stage would take if layers could be divided at will.
+int64_t PooledSplit::EvenTime(const std::vector<Limits>& limits) {
+  double parts = 0, ends = 0;
+  for (const Limits& own : limits) {
+    const auto all = static_cast<double>(std::max<int64_t>(1, own.sums->time_ns.back()));
+    parts += 1 / all;
+    ends += static_cast<double>(own.end_ns) / all;
+  }
+  return static_cast<int64_t>((1 + ends) / parts) - 1;
+}
+
+// The least limit is found from below, from one limit that changes anything to the next. If that
+// takes many steps, or begins too high, the rest is a bisection.
 bool PooledSplit::FillBest(const std::vector<Limits>& limits,
                            std::vector<PooledStage>& stages) const {
+  constexpr int kMostSteps = 16;
   int64_t high = 0;
   for (const Limits& own : limits) {
     high = std::max(high, own.end_ns + own.sums->time_ns.back());
   }
-  if (!Fill(limits, high, stages)) return false;
-  for (int64_t low = -1; high - low > 1;) {
-    const int64_t middle = low + (high - low) / 2;
-    (Fill(limits, middle, stages) ? high : low) = middle;
+  if (!Fill(limits, high, stages).is_whole) return false;
+  int64_t low = -1, limit = std::min(high, EvenTime(limits));
+  for (int step = 0; step < kMostSteps && limit < high; ++step) {
+    const Filling filling = Fill(limits, limit, stages);
+    if (filling.is_whole) {
+      high = limit;
+    } else {
+      low = filling.next_ns - 1;
+      limit = filling.next_ns;
+    }
   }
-  return Fill(limits, high, stages);
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    (Fill(limits, middle, stages).is_whole ? high : low) = middle;
+  }
+  return Fill(limits, high, stages).is_whole;
 }
 
 std::vector<PooledStage> PooledSplit::Split(const PooledPlan& plan) const {

@@ -78,10 +78,17 @@ class PooledSplit {
   // possible stages.
   const std::vector<int>& PlacesIn(int pool, int tensor) const;
   Plan Probe(const PooledPlan& plan, int tensor, int first_device) const;
+  // `stages` have no blocks yet.
   std::vector<Limits> LimitsOf(const PooledPlan& plan, const std::vector<PooledStage>& stages,
                                bool counts_saved) const;
-  bool Fill(const std::vector<Limits>& limits, int64_t most_ns,
-            std::vector<PooledStage>& stages) const;
+  // What Fill() did: nothing but a limit of at least `next_ns` would change it.
+  struct Filling {
+    bool is_whole = false;
+    int64_t next_ns = 0;
+  };
+  Filling Fill(const std::vector<Limits>& limits, int64_t most_ns,
+               std::vector<PooledStage>& stages) const;
+  static int64_t EvenTime(const std::vector<Limits>& limits);
   bool FillBest(const std::vector<Limits>& limits, std::vector<PooledStage>& stages) const;
 
   const SearchProblem& problem_;
