@@ -88,7 +88,9 @@ struct SearchResult {
   int64_t evaluated = 0;
   int64_t feasible = 0;           // evaluated plans that fit
   bool is_optimal = false;        // no plan of the space scores less than the first
-  double bound = 0;               // no plan of the space scores less
+  // No plan of the space scores less or, if the search left the space, no plan that it could find;
+  // 0 if nothing is known.
+  double bound = 0;
   std::vector<CurvePoint> curve;
   std::vector<SeenPlan> seen;  // in the order in which they were evaluated
   // If no plan fits: a sentence about the memory that the plan closest to fitting lacks, or why no

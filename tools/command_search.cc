@@ -173,6 +173,9 @@ nlohmann::ordered_json AnswerToJson(const SearchJob& job, const SearchProblem& p
   if (answer.ties) json["tie"] = TiesToJson(*answer.ties);
   if (best.result.plans.empty()) json["remedies"] = RemediesToJson(answer.remedies);
   if (job.goes_beyond) json["within"] = WithinToJson(problem, answer.runs[0].result);
+  if (answer.runs.size() > 1 && job.goes_beyond) {
+    json["beyond"] = BeyondToJson(problem, answer.runs);
+  }
   if (job.compares) {
     json.update(
         ComparisonToJson(CompareRuns(problem, answer.runs, BudgetText(job.options.search.budget))));

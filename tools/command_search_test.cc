@@ -261,6 +261,29 @@ TEST(CommandSearchTest, EveryProofNamesItsPlansAndOneOfThemIsSingular) {
             text.substr(0, text.find(" before it ended")));
 }
 
+// An algorithm that leaves the plan space says how much better than its answer a plan can be.
+TEST(CommandSearchTest, EveryAlgorithmPrintsAGap) {
+  for (const char* algorithm : {"random", "beam", "dp", "mcmc"}) {
+    const Args flags{"--algorithm", algorithm,      "--pp",          "2", "--budget",
+                     "20evals",     "--no-explain", "--micro-batch", "4"};
+    Args json = flags;
+    json.push_back("--json");
+    const std::string cluster = "h100-sxm:1x4+a100-sxm4-80gb:1x4";
+    const auto report = nlohmann::json::parse(Search(cluster, json).out);
+    const auto step = report["plans"][0]["evaluation"]["step_time_ms"].get<double>();
+    const auto least = report["bound_ms"].get<double>();
+    EXPECT_GT(least, 0) << algorithm;
+    EXPECT_LE(least, step) << algorithm;
+    EXPECT_NEAR(report["gap"].get<double>(), step / least - 1, 1e-9) << algorithm;
+    const std::string text = Search(cluster, flags).out;
+    const std::string sentence = fmt::format(
+        "not proven: this is the best plan that algorithm {} found; none, whatever its "
+        "stages, is more than {:.1f} % better (proven)\n",
+        algorithm, 100 * (step / least - 1));
+    EXPECT_NE(text.find(sentence), std::string::npos) << text;
+  }
+}
+
 // The transformer blocks are divided between stages on different GPU types.
 TEST(CommandSearchTest, MixedGpusShareTheBlocks) {
   const auto report = nlohmann::json::parse(
@@ -271,8 +294,14 @@ TEST(CommandSearchTest, MixedGpusShareTheBlocks) {
   EXPECT_EQ(report["within"]["optimal"], true);
   EXPECT_NEAR(report["within"]["bound_ms"].get<double>(),
               report["within"]["step_time_ms"].get<double>(), 1e-9);
-  EXPECT_LE(report["plans"][0]["evaluation"]["step_time_ms"].get<double>(),
-            report["within"]["step_time_ms"].get<double>());
+  const auto step = report["plans"][0]["evaluation"]["step_time_ms"].get<double>();
+  EXPECT_LE(step, report["within"]["step_time_ms"].get<double>());
+  // How much better a plan of other stages can be is known, too.
+  const auto least = report["beyond"]["bound_ms"].get<double>();
+  EXPECT_GT(least, 0);
+  EXPECT_LE(least, step);
+  EXPECT_NEAR(report["beyond"]["gap"].get<double>(), step / least - 1, 1e-9);
+  EXPECT_EQ(report["beyond"]["algorithm"], "dp");
   const auto& plan = report["plans"][0]["plan"];
   ASSERT_EQ(plan["stages"].size(), 2u);
   EXPECT_EQ(plan["stages"][0]["blocks"].get<int>() + plan["stages"][1]["blocks"].get<int>(), 8);

@@ -9,6 +9,7 @@
 #include "search/plans/plan_starts.h"
 #include "search/plans/plan_trials.h"
 #include "search/plans/submeshes.h"
+#include "search/plans/work_bound.h"
 #include "search/stopwatch.h"
 
 namespace stagecraft {
@@ -29,7 +30,7 @@ void Run(PlanAlgorithm algorithm, const SearchProblem& problem,
     case PlanAlgorithm::kBeam:
       return SearchPlansByBeam(problem, starts, kBeamWidth, trials);
     case PlanAlgorithm::kProgramme:
-      return SearchPlansBySubmeshes(problem, ShapesOf(problem, starts), trials);
+      return SearchPlansBySubmeshes(problem, ShapesOf(problem, starts), options.known, trials);
     case PlanAlgorithm::kMcmc:
       return SearchPlansByMcmc(problem, starts, {.seed = options.seed}, trials);
     case PlanAlgorithm::kGradient:
@@ -54,7 +55,9 @@ PlanRun SearchFrom(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSp
     }
     PlanTrials trials(problem, space, options.search);
     Run(algorithm, problem, starts, options, trials);
-    return trials.Finish();
+    SearchResult result = trials.Finish();
+    if (!result.plans.empty()) result.bound = WorkBound(problem).LeastScore();
+    return result;
   });
 }
 

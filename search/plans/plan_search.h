@@ -31,6 +31,9 @@ struct PlanSearchOptions {
   SearchOptions search;
   uint64_t seed = 1;
   std::string policy;  // StagePolicy::Write() of a policy to start from; empty: untrained
+  // A plan that kProgramme has to beat, and from which it goes on if it finds no better one; null:
+  // none.
+  const RankedPlan* known = nullptr;
 };
 
 struct PlanRun {
@@ -44,7 +47,8 @@ PlanRun TimedRun(PlanAlgorithm algorithm, const std::function<SearchResult()>& s
 
 // Runs one algorithm. All but kRandom and kExhaustive go beyond the space: they begin at its best
 // plans by bound, and then choose layers, devices and recomputation stage by stage. Only
-// kExhaustive proves anything; the others return the bound 0.
+// kExhaustive proves its answer; the others return the bound of all plans that they could find
+// (WorkBound).
 PlanRun SearchPlans(PlanAlgorithm algorithm, const SearchProblem& problem, PlanSpace& space,
                     const PlanSearchOptions& options);
 

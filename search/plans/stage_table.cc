@@ -60,9 +60,83 @@ LayerRange LayersOf(int first, int count, int blocks) {
   return {begin, end - begin};
 }
 
+// Returns the times of one micro-batch, by kind of layer: the least over the choice's places.
+std::vector<LayerTimes> LeastTimes(const SearchProblem& problem, const PlanDraft& shape,
+                                   const StageChoice& choice) {
+  const Pool pool = DraftPools(problem.cluster)[choice.pool];
+  const int set = choice.tensor * shape.context * SharingReplicas(shape.expert, shape.context);
+  std::vector<int> devices(std::min(pool.devices, kMostPlaces * set));
+  std::iota(devices.begin(), devices.end(), pool.first);
+  ShardPlaces places(problem, std::move(devices));
+  const Device& gpu = problem.cluster.device(places.devices()[0]);
+  std::vector<LayerTimes> least;
+  for (const ShardSpec& shard : places.ShardsOf(DegreesOf(problem, shape, choice))) {
+    std::vector<LayerTimes> times = MeasureLayers(problem, shard, gpu);
+    least = least.empty() ? std::move(times) : LeastOf(least, times);
+  }
+  return least;
+}
+
+// Returns a value for each kind of layer that occurs: that of its first layer.
+template <typename Measure>
+std::vector<Bytes> OfKinds(const Workload& workload, Measure measure) {
+  std::vector<std::optional<Bytes>> values(workload.kinds.size());
+  for (int layer = 0; layer < workload.layer_count(); ++layer) {
+    std::optional<Bytes>& own = values[workload.layers[layer]];
+    if (!own) own = measure(layer);
+  }
+  std::vector<Bytes> bytes;
+  for (const std::optional<Bytes>& value : values) bytes.push_back(value.value_or(Bytes()));
+  return bytes;
+}
+
 }  // namespace
 
-StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
+// Saved activations may depend on the sharding. Groups of experts extend over several replicas;
+// otherwise all replicas are alike.
+const StageMemo::Layers& StageMemo::LayersOf(const PlanDraft& shape, const StageChoice& choice,
+                                             const Plan& probe) {
+  const Key key{choice.pool,
+                choice.tensor,
+                shape.context,
+                shape.expert,
+                shape.micro_batch,
+                probe.sequence_parallel,
+                static_cast<int64_t>(choice.recompute),
+                probe.zero,
+                shape.expert > 1 ? choice.replicas : 0};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = layers_.find(key);
+    if (known != layers_.end()) return *known->second;
+  }
+  auto measured = std::make_unique<const Layers>(Measure(shape, choice, probe));
+  const std::lock_guard lock(mutex_);
+  return *layers_.try_emplace(key, std::move(measured)).first->second;
+}
+
+StageMemo::Layers StageMemo::Measure(const PlanDraft& shape, const StageChoice& choice,
+                                     const Plan& probe) const {
+  return {LeastTimes(problem_, shape, choice), OfKinds(problem_.workload, [&](int layer) {
+            return MeasureLayerMemory(problem_, probe, layer).saved;
+          })};
+}
+
+const std::vector<Bytes>& StageMemo::StatesOf(const PlanDraft& shape, const StageChoice& choice,
+                                              const Plan& probe) {
+  const Key key{choice.tensor, shape.context, shape.expert, choice.replicas, probe.zero};
+  {
+    const std::lock_guard lock(mutex_);
+    const auto known = states_.find(key);
+    if (known != states_.end()) return *known->second;
+  }
+  auto measured = std::make_unique<const std::vector<Bytes>>(
+      OfKinds(problem_.workload, [&](int layer) { return LayerStates(problem_, probe, layer); }));
+  const std::lock_guard lock(mutex_);
+  return *states_.try_emplace(key, std::move(measured)).first->second;
+}
+
+StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape, StageMemo& memo)
     : problem_(problem),
       shape_(shape),
       replicas_(shape.replica_count()),
@@ -80,13 +154,16 @@ StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
            {Recompute::kNone, Recompute::kSelective, Recompute::kFull}) {
         if (!Allows(choices.recomputes, recompute)) continue;
         if (recompute == Recompute::kSelective && !selects) continue;
-        AddChoices(p, tensor, recompute);
+        AddChoices(p, tensor, recompute, memo);
       }
     }
   }
 }
 
-void StageTable::AddChoices(int pool, int tensor, Recompute recompute) {
+StageTable::StageTable(const SearchProblem& problem, const PlanDraft& shape)
+    : StageTable(problem, shape, *std::make_unique<StageMemo>(problem)) {}
+
+void StageTable::AddChoices(int pool, int tensor, Recompute recompute, StageMemo& memo) {
   std::vector<int> counts{replicas_};
   if (!problem_.cluster.homogeneous() && problem_.given.data == 0) {
     // So a choice's devices are those of a whole number of usual replicas, and stages fit side by
@@ -94,17 +171,13 @@ void StageTable::AddChoices(int pool, int tensor, Recompute recompute) {
     if (replicas_ % 2 == 0 && tensor % 2 == 0) counts.push_back(replicas_ / 2);
     counts.push_back(2 * replicas_);
   }
-  std::optional<Sums> first;  // of the choice that differs only in its replicas
   for (const int replicas : counts) {
     const StageChoice choice{pool, tensor, replicas, recompute};
     if (int64_t{tensor} * shape_.context * replicas > pools_[pool].devices) continue;
     const Plan probe = ProbeOf(problem_, shape_, choice, pools_[pool]);
     if (!FindErrors(probe, problem_.workload, problem_.cluster).empty()) continue;
-    // Groups of experts extend over several replicas.
-    const bool is_like = first && shape_.expert == 1;
-    sums_.push_back(is_like ? WithStates(*first, probe) : Measure(choice, probe));
+    sums_.push_back(SumUp(choice, probe, memo));
     choices_.push_back(choice);
-    if (!first) first = sums_.back();
   }
 }
 
@@ -129,44 +202,18 @@ int StageTable::devices(int choice) const {
   return choices_[choice].tensor * shape_.context * choices_[choice].replicas;
 }
 
-std::vector<LayerTimes> StageTable::LeastTimes(const StageChoice& choice) const {
-  const Pool& pool = pools_[choice.pool];
-  const int set = choice.tensor * shape_.context * SharingReplicas(shape_.expert, shape_.context);
-  std::vector<int> devices(std::min(pool.devices, kMostPlaces * set));
-  std::iota(devices.begin(), devices.end(), pool.first);
-  ShardPlaces places(problem_, std::move(devices));
-  const Device& gpu = problem_.cluster.device(places.devices()[0]);
-  std::vector<LayerTimes> least;
-  for (const ShardSpec& shard : places.ShardsOf(DegreesOf(problem_, shape_, choice))) {
-    std::vector<LayerTimes> times = MeasureLayers(problem_, shard, gpu);
-    least = least.empty() ? std::move(times) : LeastOf(least, times);
-  }
-  return least;
-}
-
-StageTable::Sums StageTable::Measure(const StageChoice& choice, const Plan& probe) const {
+StageTable::Sums StageTable::SumUp(const StageChoice& choice, const Plan& probe,
+                                   StageMemo& memo) const {
   const Workload& workload = problem_.workload;
-  const std::vector<LayerTimes> times = LeastTimes(choice);
-  std::vector<std::optional<LayerMemory>> memory(workload.kinds.size());
+  const StageMemo::Layers& layers = memo.LayersOf(shape_, choice, probe);
+  const std::vector<Bytes>& states = memo.StatesOf(shape_, choice, probe);
   Sums sums{.time = {Duration()}, .states = {0}, .saved = {0}, .memory = {}};
   sums.memory = problem_.cluster.device(probe.stages[0].replicas[0][0]).memory;
-  for (int layer = 0; layer < workload.layer_count(); ++layer) {
-    const int kind = workload.layers[layer];
-    if (!memory[kind]) memory[kind] = MeasureLayerMemory(problem_, probe, layer);
-    sums.time.push_back(sums.time.back() + times[kind].forward + times[kind].backward);
-    sums.states.push_back(sums.states.back() + memory[kind]->states.count());
-    sums.saved.push_back(sums.saved.back() + memory[kind]->saved.count());
-  }
-  return sums;
-}
-
-StageTable::Sums StageTable::WithStates(Sums sums, const Plan& probe) const {
-  const Workload& workload = problem_.workload;
-  std::vector<std::optional<Bytes>> states(workload.kinds.size());
-  for (int layer = 0; layer < workload.layer_count(); ++layer) {
-    std::optional<Bytes>& own = states[workload.layers[layer]];
-    if (!own) own = LayerStates(problem_, probe, layer);
-    sums.states[layer + 1] = sums.states[layer] + own->count();
+  for (const int kind : workload.layers) {
+    const LayerTimes& times = layers.times[kind];
+    sums.time.push_back(sums.time.back() + times.forward + times.backward);
+    sums.states.push_back(sums.states.back() + states[kind].count());
+    sums.saved.push_back(sums.saved.back() + layers.saved[kind].count());
   }
   return sums;
 }
@@ -188,6 +235,28 @@ double StageTable::MemoryShare(int choice, int first, int count, double in_fligh
   return (states + std::max(1.0, in_flight * share) * saved +
           static_cast<double>(ContextMemory().count())) /
          static_cast<double>(sums.memory.count());
+}
+
+// The later a run ends, the later it must begin, so that all blocks are gone through once.
+template <typename Fits>
+std::vector<int> StageTable::FirstThat(Fits fits) const {
+  std::vector<int> firsts;
+  int first = 0;
+  for (int end = 0; end <= blocks_; ++end) {
+    while (first <= end && !fits(first, end - first)) ++first;
+    firsts.push_back(first);
+  }
+  return firsts;
+}
+
+std::vector<int> StageTable::FirstInTime(int choice, Duration limit) const {
+  return FirstThat([&](int first, int count) { return Time(choice, first, count) <= limit; });
+}
+
+std::vector<int> StageTable::FirstInMemory(int choice, double in_flight) const {
+  return FirstThat([&](int first, int count) {
+    return MemoryShare(choice, first, count, in_flight) <= kUsableMemory;
+  });
 }
 
 double InFlight(const PlanDraft& shape, int stages, int stage, int64_t micro_batches) {

@@ -7,7 +7,11 @@
 // decides which plans are simulated, and nothing that is called proven rests on it.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -31,12 +35,44 @@ struct StageChoice {
   friend auto operator<=>(const StageChoice&, const StageChoice&) = default;
 };
 
+// StageMemo remembers what layers take and hold on the devices of choices, which tables of several
+// shapes have in common. Its methods may be called from any thread.
+class StageMemo {
+ public:
+  // For one micro-batch, by kind of layer.
+  struct Layers {
+    std::vector<LayerTimes> times;  // the least over the choice's places
+    std::vector<Bytes> saved;
+  };
+
+  // The problem must outlive it.
+  explicit StageMemo(const SearchProblem& problem) : problem_(problem) {}
+
+  // `probe` is a plan of one stage that has been given the choice. The references are valid as long
+  // as this object.
+  const Layers& LayersOf(const PlanDraft& shape, const StageChoice& choice, const Plan& probe);
+  // Returns the states of each kind of layer on one device.
+  const std::vector<Bytes>& StatesOf(const PlanDraft& shape, const StageChoice& choice,
+                                     const Plan& probe);
+
+ private:
+  using Key = std::array<int64_t, 9>;
+  Layers Measure(const PlanDraft& shape, const StageChoice& choice, const Plan& probe) const;
+
+  const SearchProblem& problem_;
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<const Layers>> layers_;
+  std::map<Key, std::unique_ptr<const std::vector<Bytes>>> states_;
+};
+
 class StageTable {
  public:
   // Takes everything from `shape` except its stages. Stages may have as many replicas as in
   // `shape`; on unlike GPU types also twice as many or, with an even tensor degree, half as many.
   // The table has every choice that the cluster has room for, that the problem allows and that
-  // divides the network. The problem must outlive it.
+  // divides the network. The problem must outlive it. The memo must be one of this problem.
+  StageTable(const SearchProblem& problem, const PlanDraft& shape, StageMemo& memo);
+  // Does the same with a memo of its own.
   StageTable(const SearchProblem& problem, const PlanDraft& shape);
 
   const PlanDraft& shape() const { return shape_; }
@@ -61,6 +97,11 @@ class StageTable {
   // activations of `in_flight` micro-batches (counted for the usual number of replicas), and the
   // CUDA context.
   double MemoryShare(int choice, int first, int count, double in_flight) const;
+  // Return for each block, and for the end of the last one, where the longest run begins that ends
+  // before it and takes at most `limit`, or of which a device holds at most kUsableMemory. That is
+  // one block later if not even a run without blocks does.
+  std::vector<int> FirstInTime(int choice, Duration limit) const;
+  std::vector<int> FirstInMemory(int choice, double in_flight) const;
 
  private:
   struct Sums {  // by number of layers
@@ -70,13 +111,12 @@ class StageTable {
   };
   // Adds the choices with this tensor degree and recomputation in a pool, one for each number of
   // replicas.
-  void AddChoices(int pool, int tensor, Recompute recompute);
-  // Returns the times of one micro-batch, by kind of layer: the least over the choice's places.
-  std::vector<LayerTimes> LeastTimes(const StageChoice& choice) const;
+  void AddChoices(int pool, int tensor, Recompute recompute, StageMemo& memo);
+  // Returns for each end where the longest run begins for which fits(first, count) holds.
+  template <typename Fits>
+  std::vector<int> FirstThat(Fits fits) const;
   // `probe` is a plan of one stage that has been given the choice.
-  Sums Measure(const StageChoice& choice, const Plan& probe) const;
-  // Returns the sums of the same layers with the states of `probe`.
-  Sums WithStates(Sums sums, const Plan& probe) const;
+  Sums SumUp(const StageChoice& choice, const Plan& probe, StageMemo& memo) const;
 
   const SearchProblem& problem_;
   const PlanDraft shape_;

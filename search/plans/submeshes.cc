@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "search/packing.h"
 #include "search/plans/beam.h"
 #include "search/plans/packed_draft.h"
+#include "search/plans/work_bound.h"
 
 namespace stagecraft {
 namespace {
@@ -37,6 +39,11 @@ class Submeshes {
       }) *= 2;
       Count(pools);
     }
+    for (int64_t state = 0; state < states_; ++state) {
+      for (size_t pool = 0; pool < pools.size(); ++pool) {
+        taken_.push_back(static_cast<int>(state / strides_[pool] % (counts_[pool] + 1)));
+      }
+    }
   }
 
   int64_t states() const { return states_; }
@@ -44,9 +51,9 @@ class Submeshes {
   // Returns the state after taking `devices` more of a pool; -1 if there are too few, or if they
   // are not a whole number of submeshes.
   int64_t Take(int64_t state, int pool, int devices) const {
-    const int64_t taken = state / strides_[pool] % (counts_[pool] + 1);
     if (devices % units_[pool] != 0) return -1;
     const int more = devices / units_[pool];
+    const int taken = taken_[state * counts_.size() + pool];
     return taken + more > counts_[pool] ? -1 : state + more * strides_[pool];
   }
 
@@ -66,6 +73,7 @@ class Submeshes {
   std::vector<int> units_, counts_;
   std::vector<int64_t> strides_;
   int64_t states_ = 1;
+  std::vector<int> taken_;  // submeshes by state, then pool
 };
 
 // Tail is the stages from some stage on to the last.
@@ -103,7 +111,9 @@ class Programme {
         stages_(static_cast<int>(table.shape().stages.size())),
         fills_(problem.cluster.homogeneous() &&
                problem.choices.device_counts == DeviceCounts::kAll),
-        tails_(stages_ + 1, std::vector<Tail>(submeshes_.states())) {
+        tails_(stages_ + 1, std::vector<Tail>(submeshes_.states())),
+        in_time_(table.choices().size()),
+        in_memory_(stages_ * table.choices().size()) {
     for (int c = 0; c < static_cast<int>(table.choices().size()); ++c) {
       const int pool = table.choices()[c].pool, devices = table.devices(c);
       const auto group = std::find_if(groups_.begin(), groups_.end(), [&](const Group& known) {
@@ -150,10 +160,13 @@ class Programme {
   bool Fill(Duration limit) {
     for (std::vector<Tail>& tails : tails_) std::fill(tails.begin(), tails.end(), Tail());
     tails_[0][0].blocks = 0;
+    for (size_t c = 0; c < in_time_.size(); ++c) {
+      in_time_[c] = table_.FirstInTime(static_cast<int>(c), limit);
+    }
     for (int behind = 0; behind < stages_; ++behind) {
       for (Group& group : groups_) group.fillings.assign(table_.blocks() + 1, std::nullopt);
       for (int64_t state = 0; state < submeshes_.states(); ++state) {
-        if (tails_[behind][state].blocks >= 0) Extend(behind, state, limit);
+        if (tails_[behind][state].blocks >= 0) Extend(behind, state);
       }
     }
     return std::any_of(tails_[stages_].begin(), tails_[stages_].end(),
@@ -166,20 +179,17 @@ class Programme {
   }
 
   // Adds a stage in front of `behind` others.
-  void Extend(int behind, int64_t state, Duration limit) {
+  void Extend(int behind, int64_t state) {
     const Tail& tail = tails_[behind][state];
     const int left = table_.blocks() - tail.blocks;
     const bool is_first = behind + 1 == stages_;
-    // Each earlier stage must get a layer, except for the first, which has the embedding.
-    const int most = left - std::max(0, stages_ - behind - 2);
-    const int least = behind == 0 || is_first ? 0 : 1;
-    if (most < least) return;
+    if (MostOf(behind, left) < LeastOf(behind)) return;
     for (Group& group : groups_) {
       const int64_t next = submeshes_.Take(state, group.pool, group.devices);
       if (next < 0) continue;
       std::optional<Filling>& filling = group.fillings[left];
-      if (!filling) filling = FillGroup(group, behind, left, least, is_first ? left : most, limit);
-      if (filling->count < least || (is_first && filling->count != left)) continue;
+      if (!filling) filling = FillGroup(group, behind, left);
+      if (filling->count < LeastOf(behind) || (is_first && filling->count != left)) continue;
       const Tail longer{tail.blocks + filling->count, tail.sum + filling->time, state,
                         filling->choice, filling->count};
       Tail& known = tails_[behind + 1][next];
@@ -187,31 +197,39 @@ class Programme {
     }
   }
 
+  // Return how many blocks a stage in front of `behind` others must get at least, and how many of
+  // those that are left it may get. Every stage between the first and the last gets one; those at
+  // the ends have the embedding and the head.
+  int LeastOf(int behind) const { return behind == 0 || behind + 1 == stages_ ? 0 : 1; }
+  int MostOf(int behind, int left) const {
+    return behind + 1 == stages_ ? left : left - std::max(0, stages_ - behind - 2);
+  }
+
   // Returns the choice of a group with which a stage in front of `behind` others can hold the most
-  // of the remaining layers, up to `most`; its count is less than `least` if none can hold enough.
-  Filling FillGroup(const Group& group, int behind, int left, int least, int most,
-                    Duration limit) const {
-    const double in_flight =
-        InFlight(table_.shape(), stages_, stages_ - behind - 1, table_.micro_batches());
+  // of the blocks that are left; its count is less than LeastOf() if none can hold enough.
+  Filling FillGroup(const Group& group, int behind, int left) {
+    const int least = LeastOf(behind);
     Filling best{group.choices[0], least - 1, Duration::Max()};
     for (const int choice : group.choices) {
-      int low = least - 1, high = most;
-      while (low < high) {
-        const int count = (low + high + 1) / 2;
-        const bool fits =
-            table_.Time(choice, left - count, count) <= limit &&
-            table_.MemoryShare(choice, left - count, count, in_flight) <= kUsableMemory;
-        if (fits) {
-          low = count;
-        } else {
-          high = count - 1;
-        }
+      const int first = std::max(in_time_[choice][left], InMemory(behind, choice)[left]);
+      const int count = std::min(left - first, MostOf(behind, left));
+      if (count < least) continue;
+      const Duration time = table_.Time(choice, left - count, count);
+      if (count > best.count || (count == best.count && time < best.time)) {
+        best = {choice, count, time};
       }
-      if (low < least) continue;
-      const Duration time = table_.Time(choice, left - low, low);
-      if (low > best.count || (low == best.count && time < best.time)) best = {choice, low, time};
     }
     return best;
+  }
+
+  // What fits into memory does not depend on the limit of time.
+  const std::vector<int>& InMemory(int behind, int choice) {
+    std::vector<int>& firsts = in_memory_[behind * in_time_.size() + choice];
+    if (firsts.empty()) {
+      firsts = table_.FirstInMemory(
+          choice, InFlight(table_.shape(), stages_, stages_ - behind - 1, table_.micro_batches()));
+    }
+    return firsts;
   }
 
   // Returns the best draft that the last Fill() found.
@@ -254,6 +272,9 @@ class Programme {
   const bool fills_;  // whether all devices must be used
   std::vector<Group> groups_;
   std::vector<std::vector<Tail>> tails_;  // by number of stages and by state
+  // By choice, and by number of later stages and choice: where the longest runs begin that are
+  // within the limit of the last Fill() and within memory.
+  std::vector<std::vector<int>> in_time_, in_memory_;
 };
 
 }  // namespace
@@ -270,36 +291,48 @@ std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const Sta
 }
 
 void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
-                            PlanTrials& trials) {
+                            const RankedPlan* known, PlanTrials& trials) {
   constexpr size_t kWave = 8;
-  for (size_t begin = 0; begin < shapes.size() && !trials.IsSpent(); begin += kWave) {
-    const size_t end = std::min(begin + kWave, shapes.size());
+  const double known_score =
+      known != nullptr ? known->score : std::numeric_limits<double>::infinity();
+  const auto best_score = [&] { return std::min(known_score, trials.best_score()); };
+  const bool is_time = problem.objective == Objective::kStepTime;
+  WorkBound bound(problem);
+  StageMemo memo(problem);
+  for (size_t next = 0; next < shapes.size() && !trials.IsSpent();) {
+    std::vector<size_t> wave;
+    for (; next < shapes.size() && wave.size() < kWave; ++next) {
+      const double least = bound.LeastScore(CommonOf(shapes[next].draft));
+      if (least < best_score()) wave.push_back(next);
+    }
+    if (wave.empty()) break;
     // A stage computes its part of one micro-batch after another, so a step takes at least the
     // number of micro-batches times that.
-    const bool is_bounded =
-        problem.objective == Objective::kStepTime && std::isfinite(trials.best_score());
-    const Duration best = is_bounded ? Duration::Seconds(trials.best_score()) : Duration::Max();
+    const bool is_bounded = is_time && std::isfinite(best_score());
+    const Duration best = is_bounded ? Duration::Seconds(best_score()) : Duration::Max();
     const auto solve = [&](size_t i) {
-      const StageTable table(problem, shapes[begin + i].draft);
+      const StageTable table(problem, shapes[wave[i]].draft, memo);
       const Duration most =
           is_bounded ? Duration::Nanoseconds(best.ns() / table.micro_batches()) : best;
       return SolveSubmeshes(problem, table, most);
     };
     const auto solved = ComputeTogether<std::vector<SubmeshDraft>>(
-        trials.watch(), end - begin, solve,
-        [&](size_t i, Hash& hash) { hash.Add(shapes[begin + i].draft.Describe()); });
+        trials.watch(), wave.size(), solve,
+        [&](size_t i, Hash& hash) { hash.Add(shapes[wave[i]].draft.Describe()); });
     std::vector<PlanDraft> drafts;
     for (const std::vector<SubmeshDraft>& found : solved) {
       for (const SubmeshDraft& one : found) {
-        if (one.step.seconds() < trials.best_score() || problem.objective != Objective::kStepTime) {
-          drafts.push_back(one.draft);
-        }
+        if (one.step.seconds() < trials.best_score() || !is_time) drafts.push_back(one.draft);
       }
     }
     trials.Score(drafts);
   }
   if (std::isfinite(trials.best_score()) && !trials.IsSpent()) {
     Descend(problem, trials.best(), trials);
+  }
+  // Neighbours of a plan may be better than those of one that is better itself.
+  if (trials.best_score() > known_score && !trials.IsSpent()) {
+    Descend(problem, DraftOf(known->plan, problem), trials);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "search/plans/plan_starts.h"
 #include "search/plans/plan_trials.h"
 #include "search/plans/stage_table.h"
+#include "search/solution.h"
 
 namespace stagecraft {
 
@@ -34,8 +35,10 @@ std::vector<SubmeshDraft> SolveSubmeshes(const SearchProblem& problem, const Sta
                                          Duration most = Duration::Max());
 
 // Simulates the results of SolveSubmeshes(), shape after shape, if they may be better than the best
-// plan so far; then improves the best of all by Descend(), as far as `trials` allow.
+// plan so far; then improves the best of all by Descend(), as far as `trials` allow. A `known` plan
+// that was found elsewhere is improved, too, unless a better one is found; it may be null. Shapes
+// are left out if WorkBound says that they have no plan that is better than both.
 void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<PlanStart>& shapes,
-                            PlanTrials& trials);
+                            const RankedPlan* known, PlanTrials& trials);
 
 }  // namespace stagecraft

@@ -91,6 +91,12 @@ const char* BetterText(Objective objective) {
   return "";
 }
 
+// Returns by how much a plan may be better than one with this score, as a share. Precondition: a
+// bound is known.
+double GapOf(const SearchResult& result, double score) {
+  return std::max(0.0, score / result.bound - 1);
+}
+
 // Says whether the best plan is proven to be the best, and among which plans.
 std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
   const SearchResult& result = run.result;
@@ -98,8 +104,14 @@ std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
     return fmt::format("proven: none of the {} {}", result.space, BetterText(problem.objective));
   }
   if (run.algorithm != PlanAlgorithm::kExhaustive) {
-    return fmt::format("not proven: this is the best plan that algorithm {} found",
-                       Name(run.algorithm));
+    const std::string most = result.bound > 0
+                                 ? fmt::format(
+                                       "; none, whatever its stages, is more than {:.1f} % better "
+                                       "(proven)",
+                                       100 * GapOf(result, result.plans[0].score))
+                                 : "";
+    return fmt::format("not proven: this is the best plan that algorithm {} found{}",
+                       Name(run.algorithm), most);
   }
   if (result.bound <= 0) {
     return fmt::format(
@@ -109,7 +121,7 @@ std::string ProofSentence(const SearchProblem& problem, const PlanRun& run) {
   }
   return fmt::format(
       "not proven, as the search was cut short: one of the {} may be up to {:.1f} % better",
-      result.space, 100 * (result.plans[0].score / result.bound - 1));
+      result.space, 100 * GapOf(result, result.plans[0].score));
 }
 
 }  // namespace
@@ -133,6 +145,9 @@ nlohmann::ordered_json SearchToJson(const SearchProblem& problem, const CostQues
       {"candidates", result.candidates},      {"evaluated", result.evaluated},
       {"feasible", result.feasible},          {"optimal", result.is_optimal}};
   json[BoundKey(problem)] = ShownScore(problem, result.bound);
+  if (!result.plans.empty() && result.bound > 0) {
+    json["gap"] = GapOf(result, result.plans[0].score);
+  }
   json["plans"] = std::move(plans);
   json["curves"] = {{Name(run.algorithm), CurveToJson(problem, result)}};
   if (!result.obstacle.empty()) json["obstacle"] = result.obstacle;
@@ -200,8 +215,13 @@ void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out) {
   const double best = BestRun(runs).result.plans[0].score;
   if (within.plans[0].score <= best) {
     fmt::print(out,
-               "algorithm {} evaluated {} outside this space in {:.1f} s and found none better\n",
+               "algorithm {} evaluated {} outside this space in {:.1f} s and found none better",
                Name(beyond.algorithm), Counted(beyond.result.evaluated, "plan"), beyond.seconds);
+    if (beyond.result.bound > 0) {
+      fmt::print(out, "; none there is more than {:.1f} % better (proven)",
+                 100 * GapOf(beyond.result, best));
+    }
+    fmt::print(out, "\n");
     return;
   }
   // The plan that was printed above lies outside this space.
@@ -218,6 +238,18 @@ nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchRe
   json[ScoreKey(problem)] =
       result.plans.empty() ? Json() : Json(ShownScore(problem, result.plans[0].score));
   json[BoundKey(problem)] = ShownScore(problem, result.bound);
+  return json;
+}
+
+nlohmann::ordered_json BeyondToJson(const SearchProblem& problem,
+                                    const std::vector<PlanRun>& runs) {
+  const PlanRun& beyond = runs[1];
+  Json json = {{"algorithm", Name(beyond.algorithm)}, {"evaluated", beyond.result.evaluated}};
+  json[BoundKey(problem)] = ShownScore(problem, beyond.result.bound);
+  const std::vector<RankedPlan>& plans = BestRun(runs).result.plans;
+  if (!plans.empty() && beyond.result.bound > 0) {
+    json["gap"] = GapOf(beyond.result, plans[0].score);
+  }
   return json;
 }
 

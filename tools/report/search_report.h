@@ -34,6 +34,10 @@ void PrintBeyond(const std::vector<PlanRun>& runs, std::ostream& out);
 // Returns {"space", "candidates", "evaluated", "optimal", score, bound} of the run within the
 // space.
 nlohmann::ordered_json WithinToJson(const SearchProblem& problem, const SearchResult& result);
+// Returns {"algorithm", "evaluated", bound, "gap"} of the run beyond the space, which is the second
+// one: the bound of all plans, however unequal their stages are, and how much better than the best
+// plan one of them may be.
+nlohmann::ordered_json BeyondToJson(const SearchProblem& problem, const std::vector<PlanRun>& runs);
 
 // Returns the run that found the best plan, the first one among equals or if none found a plan.
 const PlanRun& BestRun(const std::vector<PlanRun>& runs);

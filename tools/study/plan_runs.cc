@@ -20,6 +20,7 @@ void GoBeyond(const SearchProblem& problem, PlanSpace& space, PlanSearchOptions 
   options.search.budget = *left;
   int64_t& evaluations = options.search.budget.evaluations;
   evaluations = evaluations > 0 ? std::min(evaluations, kEvaluationsBeyond) : kEvaluationsBeyond;
+  options.known = &runs[0].result.plans[0];
   runs.push_back(SearchPlans(PlanAlgorithm::kProgramme, problem, space, options));
 }
 
