@@ -15,6 +15,7 @@
 
 #include "costmodel/check.h"
 #include "costmodel/collectives.h"
+#include "costmodel/device.h"
 #include "costmodel/proto_file.h"
 #include "sim/cluster/cluster_proto.h"
 #include "sim/cluster/cluster_spec.h"
@@ -40,7 +41,7 @@ namespace {
 
 constexpr int kSchema = 1;
 struct ImportFlags {
-  std::string format, out, gres, cluster, collective, attention_causal;
+  std::string format, out, gres, cluster, collective, attention_causal, sample_precision;
   Args in;
   ImportOptions options;
   LocalGpuWish local;
@@ -56,6 +57,16 @@ struct ImportFlags {
       throw InputError("--attention-causal: got it without --samples, want both");
     }
     return attention_causal == "true";
+  }
+
+  std::optional<DType> SampleFormat() const {
+    if (sample_precision.empty()) return {};
+    if (trace.samples.empty()) {
+      throw InputError("--sample-precision: got it without --samples, want both");
+    }
+    int format = 0;
+    while (sample_precision != Name(static_cast<DType>(format))) ++format;  // it is one of them
+    return static_cast<DType>(format);
   }
 };
 
@@ -99,7 +110,10 @@ std::map<std::string, Format> MakeFormats() {
       {"kineto",
        {{"--gpu", "--cluster", "--samples", "--attention-causal", "--collectives", "--cut-off"},
         nullptr}},
-      {"nsys", {{}, nullptr}},
+      {"nsys",
+       {{"--gpu", "--cluster", "--samples", "--attention-causal", "--sample-precision",
+         "--collectives"},
+        nullptr}},
       {"chakra", {{"--cut-off"}, nullptr}},
       {"local-host", {{}, MeasureHost, false}},
       {"local-gpu", {{"--gpu", "--parts", "--board"}, LookAtLocalGpu, false}},
@@ -188,7 +202,9 @@ void AddFormats(Flags& flags) {
                 "the JSON of PyTorch's profiler, also gzipped, a file for each rank: the step that "
                 "stands for all becomes a timeline for compare; with --samples and --collectives "
                 "also tables for fit");
-  flags.AddTerm("nsys", "the same for what nsys export --type sqlite wrote");
+  flags.AddTerm("nsys",
+                "the same for what nsys export --type sqlite wrote; sizes are those of PyTorch's "
+                "emit_nvtx(record_shapes=True), bytes of collectives those of NCCL's ranges");
   flags.AddTerm("chakra",
                 "the same for execution traces of MLCommons Chakra, a file for each rank");
   flags.AddTerm("local-gpu",
@@ -222,10 +238,11 @@ void RegisterCluster(Flags& flags, ImportFlags& values) {
       .OneOf(NetworkKindWords());
   group.Add("--oversubscription", values.options.oversubscription,
             {"<x>", "Bandwidth below a leaf switch over the bandwidth above it.", "above 0", "1"});
-  group.Add("--cluster", values.cluster,
-            {"<cluster>",
-             "As for simulate; with nccl-tests and kineto: where logs or traces were taken; with a "
-             "training framework: what the training runs on."});
+  group.Add(
+      "--cluster", values.cluster,
+      {"<cluster>",
+       "As for simulate; with nccl-tests, kineto and nsys: where logs or traces were taken; with a "
+       "training framework: what the training runs on."});
   group
       .Add("--collective", values.collective,
            {"<name>", "With nccl-tests: which collective was run, if the logs do not say."})
@@ -243,8 +260,8 @@ void RegisterTraces(Flags& flags, ImportFlags& values) {
   FlagGroup output = flags.In(FlagTopic::kOutput);
   output.Add("--samples", values.trace.samples,
              {"<file.csv>",
-              "With kineto: also write the times of matrix products and of fused attention, for "
-              "fit and --measured-ops. The profiler must have recorded shapes."});
+              "With kineto and nsys: also write the times of matrix products and of fused "
+              "attention, for fit and --measured-ops. The profiler must have recorded shapes."});
   output
       .Add("--attention-causal", values.attention_causal,
            {"<bool>",
@@ -252,8 +269,18 @@ void RegisterTraces(Flags& flags, ImportFlags& values) {
             "nor its kernel tell.",
             "", "such calls give no sample"})
       .OneOf({"true", "false"});
-  output.Add("--collectives", values.trace.collectives,
-             {"<file.csv>", "With kineto and --cluster: also write the times of collectives."});
+  Args formats;
+  for (int i = 0; i < kDTypeCount; ++i) formats.emplace_back(Name(static_cast<DType>(i)));
+  output
+      .Add("--sample-precision", values.sample_precision,
+           {"<format>",
+            "With nsys and --samples: the number format of products and attention where the names "
+            "of their kernels do not tell it.",
+            "", "such calls give no sample"})
+      .OneOf(formats);
+  output.Add(
+      "--collectives", values.trace.collectives,
+      {"<file.csv>", "With kineto, nsys and --cluster: also write the times of collectives."});
   flags.In(FlagTopic::kInput)
       .Add("--cut-off", values.cuts_off,
            {"", "With kineto and chakra: take what is there of a file that ends too early."});
@@ -318,6 +345,7 @@ void WriteTimeline(const ImportFlags& flags, std::ostream& out) {
                             .gpu = flags.options.gpu,
                             .cluster = flags.cluster,
                             .is_attention_causal = flags.IsAttentionCausal(),
+                            .sample_format = flags.SampleFormat(),
                             .wants_samples = !flags.trace.samples.empty(),
                             .wants_collectives = !flags.trace.collectives.empty()};
   const TraceReport report = WriteTraces(wish, flags.trace);

@@ -76,6 +76,14 @@ constexpr Signature kSignatures[] = {
     {.name = "FlashAttnFunc", .has_rows_first = true},
 };
 
+// Returns nullptr for operators that are no attention.
+const Signature* FindSignature(std::string_view name) {
+  const auto found =
+      std::find_if(std::begin(kSignatures), std::end(kSignatures),
+                   [&](const Signature& signature) { return signature.name == name; });
+  return found == std::end(kSignatures) ? nullptr : found;
+}
+
 bool AreSizes(const Dims& dims) {
   return dims.size() == 4 &&
          std::all_of(dims.begin(), dims.end(), [](int64_t n) { return n > 0 && n < kMostOfASize; });
@@ -192,23 +200,28 @@ std::optional<RecordedAttention> AttentionOfOperator(std::string_view name,
                                                      std::span<const Dims> dims,
                                                      std::span<const std::string> types,
                                                      std::span<const std::string> values) {
-  const auto found =
-      std::find_if(std::begin(kSignatures), std::end(kSignatures),
-                   [&](const Signature& signature) { return signature.name == name; });
-  if (found == std::end(kSignatures) || dims.size() < found->query + 3) return {};
+  const Signature* const found = FindSignature(name);
+  if (found == nullptr || types.size() <= found->query) return {};
+  const std::optional<DType> dtype = TypeOf(types[found->query]).dtype;
+  if (!dtype) return {};
+  return AttentionOfSizes(name, dims, *dtype, values);
+}
+
+std::optional<RecordedAttention> AttentionOfSizes(std::string_view name, std::span<const Dims> dims,
+                                                  DType dtype,
+                                                  std::span<const std::string> values) {
+  const Signature* const found = FindSignature(name);
+  if (found == nullptr || dims.size() < found->query + 3) return {};
   const Dims& query = dims[found->query];
   const Dims& key = dims[found->query + 1];
   const Dims& value = dims[found->query + 2];
   if (!AreSizes(query) || !AreSizes(key) || !AreSizes(value)) return {};
-  if (types.size() <= found->query) return {};
-  const std::optional<DType> dtype = TypeOf(types[found->query]).dtype;
-  if (!dtype) return {};
   const size_t rows = found->has_rows_first ? 1 : 2, heads = found->has_rows_first ? 2 : 1;
   const bool fits = query[0] == key[0] && query[3] == key[3] && key[rows] == value[rows] &&
                     key[heads] == value[heads] && query[heads] % key[heads] == 0;
   if (!fits || query[0] > kMostOfASize / query[heads]) return {};
   RecordedAttention call;
-  call.op = Op::Attention(*dtype, found->direction, query[0] * query[heads], query[rows], key[rows],
+  call.op = Op::Attention(dtype, found->direction, query[0] * query[heads], query[rows], key[rows],
                           query[3], /*causal=*/false);
   if (Operands(call.op) > kMostOperands) return {};
   call.op.sequences = query[0];

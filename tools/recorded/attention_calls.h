@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "costmodel/device.h"
 #include "costmodel/op.h"
 #include "tools/recorded/recording.h"
 
@@ -23,6 +24,11 @@ std::optional<RecordedAttention> AttentionOfOperator(std::string_view name,
                                                      std::span<const std::vector<int64_t>> dims,
                                                      std::span<const std::string> types,
                                                      std::span<const std::string> values);
+
+// The same where only the sizes were recorded, and `values` perhaps.
+std::optional<RecordedAttention> AttentionOfSizes(std::string_view name,
+                                                  std::span<const std::vector<int64_t>> dims,
+                                                  DType dtype, std::span<const std::string> values);
 
 // What the arguments of a kernel's template tell; no value where none of them tells it.
 struct AttentionName {

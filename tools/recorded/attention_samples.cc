@@ -7,6 +7,7 @@
 #include "costmodel/op.h"
 #include "sim/schedule/kernel_profile.h"
 #include "tools/recorded/attention_calls.h"
+#include "tools/recorded/kernel_names.h"
 
 namespace stagecraft {
 namespace {
@@ -43,7 +44,9 @@ struct AttentionSampler::Call {
   Op op;
   int64_t ns = 0;
   int32_t attention = -1, device = 0;
-  AttentionName told;  // by its kernels
+  // By its kernels.
+  AttentionName told;
+  std::optional<DType> format;
 };
 
 void AttentionSampler::Take(const Recording& recording, int first_step) {
@@ -63,6 +66,7 @@ void AttentionSampler::Take(const Recording& recording, int first_step) {
     call.ns += kernel.end_ns - kernel.start_ns;
     call.attention = kernel.attention;
     call.device = kernel.device;
+    if (!call.format) call.format = FormatOfKernel(recording.names[kernel.name]);
     const AttentionName& told = name->second;
     if (told.is_causal) call.told.is_causal = told.is_causal;
     if (told.is_local) call.told.is_local = told.is_local;
@@ -100,7 +104,12 @@ const char* AttentionSampler::Complete(const Recording& recording, Call& call) c
            "(--attention-causal says it)";
   }
   if (*is_causal && recorded.op.m != recorded.op.n) return "they are causal, of unequal lengths";
+  const std::optional<DType> format = FormatOf(recording, recorded.op.dtype, call.format, format_);
+  if (!format) {
+    return "the names of their kernels do not tell the number format (--sample-precision says it)";
+  }
   call.op = recorded.op;
+  call.op.dtype = *format;
   call.op.causal = *is_causal;
   if (call.told.kernel) call.op.attention_kernel = *call.told.kernel;
   return nullptr;

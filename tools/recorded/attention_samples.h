@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/device.h"
 #include "costmodel/learned/sample.h"
 #include "tools/recorded/recording.h"
 #include "tools/recorded/sampled_calls.h"
@@ -21,9 +22,10 @@ namespace stagecraft {
 // dropout), are left out and counted.
 class AttentionSampler {
  public:
-  // `gpu` is the type of all GPUs, or empty; `is_causal` what the user says.
-  AttentionSampler(std::string gpu, std::optional<bool> is_causal)
-      : gpu_(std::move(gpu)), is_causal_(is_causal) {}
+  // `gpu` is the type of all GPUs, or empty; `is_causal` and `format` are what the user says of
+  // calls that do not tell.
+  AttentionSampler(std::string gpu, std::optional<bool> is_causal, std::optional<DType> format)
+      : gpu_(std::move(gpu)), is_causal_(is_causal), format_(format) {}
 
   // Takes the calls of all steps but `first_step`; kernels must have been placed. Throws what
   // GpuIdOf() throws.
@@ -41,6 +43,7 @@ class AttentionSampler {
   using Key = std::tuple<std::string, std::string, std::vector<int64_t>>;
   const std::string gpu_;
   const std::optional<bool> is_causal_;
+  const std::optional<DType> format_;
   std::map<Key, SampledCalls> calls_;        // by GPU, name of the kernel and sizes
   std::map<std::string, int64_t> left_out_;  // calls, by reason
   int64_t all_ = 0, kernels_ = 0, unsized_ = 0;

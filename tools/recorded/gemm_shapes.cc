@@ -31,19 +31,30 @@ bool IsMatrix(const Dims& dims) {
          std::all_of(dims.begin(), dims.end(), [](int64_t n) { return n > 0 && n < kMostOfASize; });
 }
 
+// Returns nullptr for operators that multiply no matrices.
+const Product* FindProduct(std::string_view name) {
+  const auto found = std::find_if(std::begin(kProducts), std::end(kProducts),
+                                  [&](const Product& product) { return product.name == name; });
+  return found == std::end(kProducts) ? nullptr : found;
+}
+
 }  // namespace
 
 std::optional<Op> GemmOfOperator(std::string_view name, std::span<const Dims> dims,
                                  std::span<const std::string> types) {
-  const auto found = std::find_if(std::begin(kProducts), std::end(kProducts),
-                                  [&](const Product& product) { return product.name == name; });
-  if (found == std::end(kProducts) || dims.size() < found->left + 2) return {};
+  const Product* const found = FindProduct(name);
+  if (found == nullptr || types.size() <= found->left) return {};
+  const std::optional<DType> dtype = TypeOf(types[found->left]).dtype;
+  if (!dtype) return {};
+  return GemmOfSizes(name, dims, *dtype);
+}
+
+std::optional<Op> GemmOfSizes(std::string_view name, std::span<const Dims> dims, DType dtype) {
+  const Product* const found = FindProduct(name);
+  if (found == nullptr || dims.size() < found->left + 2) return {};
   const Dims& left = dims[found->left];
   const Dims& right = dims[found->left + 1];
   if (!IsMatrix(left) || !IsMatrix(right) || left.size() < right.size()) return {};
-  if (types.size() <= found->left) return {};
-  const std::optional<DType> dtype = TypeOf(types[found->left]).dtype;
-  if (!dtype) return {};
   const int64_t k = left.back(), n = right.back();
   if (right[right.size() - 2] != k) return {};
   int64_t m = left[left.size() - 2], batch = 1;
@@ -54,7 +65,7 @@ std::optional<Op> GemmOfOperator(std::string_view name, std::span<const Dims> di
     if (left[0] > kMostOfASize / m) return {};
     m *= left[0];  // a matrix of all rows
   }
-  const Op op = Op::GemmOfRows(*dtype, m, n, k, batch, {k, n});
+  const Op op = Op::GemmOfRows(dtype, m, n, k, batch, {k, n});
   if (Operands(op) > kMostOperands) return {};
   return op;
 }

@@ -105,6 +105,30 @@ constexpr NamePart kKernels[] = {
     {"cross_entropy", KernelClass::kSoftmax},
 };
 
+// The first part that a name contains, in lower case, decides: names state the format of the result
+// and of the sums, too, but the operands are in the one with the fewest bits.
+constexpr std::pair<std::string_view, DType> kFormats[] = {
+    {"e2m1", DType::kNvfp4},     {"e4m3", DType::kFp8},   {"e5m2", DType::kFp8},
+    {"fp8", DType::kFp8},        {"float8", DType::kFp8}, {"bf16", DType::kBf16},
+    {"bfloat16", DType::kBf16},  {"tf32", DType::kTf32},  {"f16", DType::kFp16},
+    {"fp16", DType::kFp16},      {"half", DType::kFp16},  {"hgemm", DType::kFp16},
+    {"h884", DType::kFp16},      {"h1688", DType::kFp16}, {"h16816", DType::kFp16},
+    {"s1688gemm", DType::kTf32}, {"sgemm", DType::kFp32}, {"f32f32", DType::kFp32},
+    {"<float", DType::kFp32},
+};
+
+// "nvjet_tst_192x192_...", "nvjet_sm100_hsh_...": the first letter is the format of the left
+// operand.
+constexpr std::string_view kNvjet = "nvjet_";
+std::optional<DType> FormatOfNvjet(std::string_view lower) {
+  std::string_view rest = lower.substr(kNvjet.size());
+  if (rest.starts_with("sm")) rest = rest.substr(std::min(rest.find('_') + 1, rest.size()));
+  if (rest.starts_with('t')) return DType::kBf16;
+  if (rest.starts_with('h')) return DType::kFp16;
+  if (rest.starts_with('q')) return DType::kFp8;
+  return {};
+}
+
 // Returns the number after a word, with at most one 's' and one of " ._-#:=[/" between them:
 // "layers.12" for "layer". -1 if there is none.
 int32_t NumberAfter(std::string_view text, std::string_view word) {
@@ -205,6 +229,17 @@ NamedType TypeOf(std::string_view name) {
   if (lower == "double" || lower == "float64" || lower == "long" || lower == "long int" ||
       lower == "int64") {
     return {{}, 8};
+  }
+  return {};
+}
+
+std::optional<DType> FormatOfKernel(std::string_view name) {
+  const std::string lower = Lower(name);
+  // cuDNN calls both formats of 16 bits f16.
+  if (Contains(lower, "cudnn_generated")) return {};
+  if (lower.starts_with(kNvjet)) return FormatOfNvjet(lower);
+  for (const auto& [part, format] : kFormats) {
+    if (Contains(lower, part)) return format;
   }
   return {};
 }

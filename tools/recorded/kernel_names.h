@@ -26,6 +26,10 @@ struct NamedType {
 };
 NamedType TypeOf(std::string_view name);
 
+// Returns the number format of the operands of a kernel of matrix products or of attention: cuBLAS,
+// CUTLASS, FlashAttention. No value if the name does not tell it.
+std::optional<DType> FormatOfKernel(std::string_view name);
+
 // Returns what the name of a marked range or of an operator says about all that runs in it:
 // "layers.12", "forward-compute", "backward micro-batch 3", "ProfilerStep#5",
 // "Optimizer.step#AdamW".

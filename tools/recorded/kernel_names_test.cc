@@ -55,6 +55,36 @@ TEST(KernelNamesTest, RangesTellPhaseLayerMicroBatchAndStep) {
   EXPECT_EQ(PlaceByName("aten::layer_norm").layer, -1);
 }
 
+TEST(KernelNamesTest, KernelsOfProductsAndAttentionNameTheFormatOfTheirOperands) {
+  const std::pair<const char*, std::optional<DType>> kernels[] = {
+      {"nvjet_hsh_256x128_64x4_2x1_v_bz_NNT", DType::kFp16},
+      {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT", DType::kBf16},
+      {"nvjet_sm100_tst_128x256_64x6_2x1_2cta_v_bz_TNT", DType::kBf16},
+      {"nvjet_qqtst_128x256_128x4_2x1_v_bz_TNT", DType::kFp8},
+      {"nvjet_sm100", std::nullopt},
+      {"sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize160x128x32", DType::kBf16},
+      {"sm80_xmma_gemm_f16f16_f16f32_f32_nn_n_tilesize96x128x32", DType::kFp16},
+      {"sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize96x128x32", DType::kTf32},
+      {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8", DType::kFp32},
+      {"sm89_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize128x256x64", DType::kFp8},
+      {"ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_nn", DType::kFp16},
+      {"void cutlass::Kernel<cutlass_80_tensorop_bf16_s16816gemm_relu>", DType::kBf16},
+      {"cutlass_80_tensorop_s1688gemm_128x128_16x5_nn_align4", DType::kTf32},
+      {"volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", DType::kFp16},
+      {"volta_h884gemm_256x64_ldg8_nn", DType::kFp16},
+      {"ampere_sgemm_128x64_nn", DType::kFp32},
+      {"void gemmSN_NN_kernel<float, 128, 2, 4, 8, 3, 4>", DType::kFp32},
+      {"void splitKreduce_kernel<32, 16, int, float, __nv_bfloat16, float>", DType::kBf16},
+      {"void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
+       "cutlass::half_t>>",
+       DType::kFp16},
+      {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x128",
+       std::nullopt},
+      {"Cijk_Ailk_Bljk_BBH_MT128x128x32_MI16x16x16x1", std::nullopt},
+  };
+  for (const auto& [name, format] : kernels) EXPECT_EQ(FormatOfKernel(name), format) << name;
+}
+
 TEST(KernelNamesTest, OperatorsTellTheSizesOfTheirProducts) {
   using Dims = std::vector<std::vector<int64_t>>;
   const std::vector<std::string> types(3, "c10::BFloat16");

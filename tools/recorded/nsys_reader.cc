@@ -12,6 +12,7 @@
 
 #include "costmodel/check.h"
 #include "tools/recorded/kernel_names.h"
+#include "tools/recorded/nsys_ranges.h"
 #include "tools/recorded/sqlite_rows.h"
 
 namespace stagecraft {
@@ -75,6 +76,7 @@ class NsysReader {
     if (is_new) {
       found->second.file = file_.path();
       found->second.profiler = "nsys";
+      found->second.has_types = false;
     }
     return found->second;
   }
@@ -149,8 +151,10 @@ class NsysReader {
 
   void ReadRanges() {
     if (!Has("NVTX_EVENTS")) return;
-    SqliteRows rows(file_, "NVTX_EVENTS",
-                    {"start", "end", "eventType", "text", "textId", "globalTid"});
+    SqliteRows rows(
+        file_, "NVTX_EVENTS",
+        {"start", "end", "eventType", "text", "textId", "globalTid", "jsonText", "jsonTextId"});
+    std::map<int64_t, NsysRanges> ranges;  // by process
     while (rows.Next()) {
       const int64_t type = rows.Integer(2);
       const bool is_range = type == kPushPopRange || type == kStartEndRange;
@@ -160,10 +164,13 @@ class NsysReader {
       slice.start_ns = rows.Integer(0);
       slice.end_ns = rows.Integer(1);
       slice.thread = rows.Integer(5);
-      slice.name = found->second.names.Intern(
-          rows.IsNull(3) ? std::string_view(StringOf(rows.Integer(4))) : rows.Text(3));
-      found->second.slices.push_back(slice);
+      const auto text = [&](int own, int id) {
+        return rows.IsNull(own) ? std::string_view(StringOf(rows.Integer(id))) : rows.Text(own);
+      };
+      const bool has_payload = !rows.IsNull(6) || !rows.IsNull(7);
+      ranges[found->first].Take(slice, text(3, 4), has_payload ? text(6, 7) : "", found->second);
     }
+    for (auto& [process, taken] : ranges) taken.Finish(processes_[process]);
   }
 
   void ReadGpus() {

@@ -60,7 +60,8 @@ struct RecordedAttention {
 
 struct RecordedCollective {
   KernelClass kind = KernelClass::kAllReduce;
-  Bytes bytes;         // the full buffer of one rank, as Op::bytes
+  Bytes bytes;         // the full buffer of one rank, as Op::bytes; zero: not known
+  Bytes message;       // what a rank passes to NCCL, if that is all that is known; else zero
   int group_size = 0;  // 0: not known
   int32_t group = -1;  // the name of the group, into Recording::names
   int32_t ranks = -1;  // its ranks as text, "[0, 1]", into Recording::names
@@ -105,6 +106,9 @@ struct Recording {
   std::vector<RecordedSlice> slices;
   std::vector<RecordedLaunch> launches;
   std::vector<RecordedKernel> kernels;
+  // Whether products and attention are in the number format of their operators. If they are not,
+  // theirs is provisional, and the names of kernels tell it.
+  bool has_types = true;
   std::vector<Op> gemms;
   std::vector<RecordedAttention> attentions;
   std::vector<RecordedCollective> collectives;

@@ -13,6 +13,12 @@
 
 namespace stagecraft {
 
+std::optional<DType> FormatOf(const Recording& recording, DType recorded, std::optional<DType> told,
+                              std::optional<DType> wished) {
+  if (recording.has_types) return recorded;
+  return told ? told : wished;
+}
+
 Sample SampleOf(const SampledCalls& calls, const std::string& name, const std::string& profiler) {
   Sample sample;
   sample.op = calls.op;

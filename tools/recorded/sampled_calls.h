@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "costmodel/device.h"
 #include "costmodel/learned/sample.h"
 #include "costmodel/op.h"
 #include "tools/recorded/recording.h"
@@ -16,6 +18,12 @@ struct SampledCalls {
   std::string gpu, software;
   std::vector<double> seconds;  // of each call, > 0
 };
+
+// Returns the number format of a call: the recorded one, or where recordings have none
+// (Recording::has_types), the one that its kernels' names tell, or else the wished one. No value if
+// nothing tells it.
+std::optional<DType> FormatOf(const Recording& recording, DType recorded, std::optional<DType> told,
+                              std::optional<DType> wished);
 
 // Returns a sample of the median time, whose spread is that of the calls.
 Sample SampleOf(const SampledCalls& calls, const std::string& name, const std::string& profiler);

@@ -15,6 +15,7 @@
 #include "tools/recorded/chakra_reader.h"
 #include "tools/recorded/kernel_places.h"
 #include "tools/recorded/kineto_reader.h"
+#include "tools/recorded/nccl_groups.h"
 #include "tools/recorded/nsys_reader.h"
 
 namespace stagecraft {
@@ -113,20 +114,21 @@ void NoteUnplaced(const MeasuredTimeline& timeline, Args& notes) {
 }  // namespace
 
 ImportedTrace ImportTraces(const TraceImport& wish) {
-  const std::vector<Recording> recordings = Read(wish);
+  if (wish.wants_collectives && wish.cluster.empty()) {
+    throw InputError(
+        "--cluster: got none with --collectives, want the cluster on which the "
+        "traces were taken");
+  }
+  std::vector<Recording> recordings = Read(wish);
+  std::optional<Cluster> cluster;
+  if (wish.wants_collectives) cluster = ParseCluster(wish.cluster);
+  FindNcclGroups(cluster ? cluster->device_count() : 0, recordings);
   ImportedTrace imported;
   imported.timeline = MakeMeasuredTimeline(recordings);
   if (wish.wants_samples || wish.wants_collectives) {
-    const bool has_cluster = wish.wants_collectives && !wish.cluster.empty();
-    if (wish.wants_collectives && !has_cluster) {
-      throw InputError(
-          "--cluster: got none with --collectives, want the cluster on which the "
-          "traces were taken");
-    }
-    std::optional<Cluster> cluster;
-    if (has_cluster) cluster = ParseCluster(wish.cluster);
     imported.samples = SamplesOf(recordings, {.gpu = wish.gpu,
                                               .is_attention_causal = wish.is_attention_causal,
+                                              .format = wish.sample_format,
                                               .cluster = cluster ? &*cluster : nullptr});
   }
   for (const Recording& recording : recordings) {

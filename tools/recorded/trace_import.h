@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "costmodel/device.h"
 #include "tools/recorded/measured_timeline.h"
 #include "tools/recorded/recording.h"
 #include "tools/recorded/trace_format.h"
@@ -21,6 +22,7 @@ struct TraceImport {
   CutOff cut_off = CutOff::kRefuse;
   std::string gpu, cluster;                      // as their flags say
   std::optional<bool> is_attention_causal = {};  // of calls that do not tell
+  std::optional<DType> sample_format = {};       // of calls that do not tell
   bool wants_samples = false;                    // of kernels
   bool wants_collectives = false;
 };

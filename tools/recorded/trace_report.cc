@@ -38,7 +38,7 @@ TraceReport WriteTraces(const TraceImport& wish, const TraceOutputs& files) {
   if (!files.samples.empty() && samples.gemms.empty() && samples.attentions.empty()) {
     throw InputError(
         "--samples: got no matrix product and no attention with sizes in the traces, want one: "
-        "record them with record_shapes=True");
+        "record them with record_shapes=True, or emit_nvtx(record_shapes=True)");
   }
   if (!files.collectives.empty() && samples.collectives.empty()) {
     throw InputError(

@@ -15,6 +15,7 @@
 #include "costmodel/statistics.h"
 #include "sim/cluster/node_catalogue.h"
 #include "tools/recorded/attention_samples.h"
+#include "tools/recorded/kernel_names.h"
 #include "tools/recorded/sampled_calls.h"
 
 namespace stagecraft {
@@ -51,7 +52,9 @@ std::optional<OpKind> KindOf(KernelClass kind) {
 class Sampler {
  public:
   Sampler(const std::vector<Recording>& recordings, const SampleWish& wish)
-      : recordings_(recordings), wish_(wish), attention_(wish.gpu, wish.is_attention_causal) {}
+      : recordings_(recordings),
+        wish_(wish),
+        attention_(wish.gpu, wish.is_attention_causal, wish.format) {}
 
   TraceSamples Take() {
     for (const Recording& recording : recordings_) {
@@ -68,6 +71,13 @@ class Sampler {
   }
 
  private:
+  // The kernels of one operator that multiplies matrices.
+  struct Product {
+    int64_t ns = 0;
+    int32_t gemm = -1, device = 0;
+    std::optional<DType> told;  // by their names
+  };
+
   // One collective of a group, as all recorded ranks ran it.
   struct Exchange {
     RecordedCollective of;
@@ -77,11 +87,7 @@ class Sampler {
   };
 
   void TakeGemms(const Recording& recording, int first_step) {
-    struct Call {
-      int64_t ns = 0;
-      int32_t gemm = -1, device = 0;
-    };
-    std::map<int32_t, Call> calls;  // by operator
+    std::map<int32_t, Product> products;  // by operator
     for (const RecordedKernel& kernel : recording.kernels) {
       if (kernel.kind == KernelClass::kGemm) {
         ++gemm_kernels_;
@@ -89,21 +95,35 @@ class Sampler {
       }
       if (kernel.gemm < 0 || kernel.slice < 0) continue;
       if (first_step >= 0 && kernel.place.step == first_step) continue;
-      Call& call = calls[kernel.slice];
-      call.ns += kernel.end_ns - kernel.start_ns;
-      call.gemm = kernel.gemm;
-      call.device = kernel.device;
+      Product& product = products[kernel.slice];
+      product.ns += kernel.end_ns - kernel.start_ns;
+      product.gemm = kernel.gemm;
+      product.device = kernel.device;
+      if (!recording.has_types && !product.told) {
+        product.told = FormatOfKernel(recording.names[kernel.name]);
+      }
     }
-    for (const auto& [slice, call] : calls) {
-      if (call.ns <= 0) continue;
-      const std::string gpu = GpuIdOf(recording, call.device, wish_.gpu);
-      const Op& op = recording.gemms[call.gemm];
-      SampledCalls& of = gemms_[{gpu, Key(op)}];
-      of.op = op;
-      of.gpu = gpu;
-      of.software = recording.software;
-      of.seconds.push_back(1e-9 * static_cast<double>(call.ns));
+    for (const auto& [slice, product] : products) {
+      if (product.ns > 0) AddGemm(recording, product);
     }
+  }
+
+  void AddGemm(const Recording& recording, const Product& product) {
+    Op op = recording.gemms[product.gemm];
+    const std::optional<DType> format = FormatOf(recording, op.dtype, product.told, wish_.format);
+    if (!format) {
+      ++formless_;
+      return;
+    }
+    if (!recording.has_types) {
+      op = Op::GemmOfRows(*format, op.m, op.n, op.k, op.batch, {op.k, op.n});
+    }
+    const std::string gpu = GpuIdOf(recording, product.device, wish_.gpu);
+    SampledCalls& of = gemms_[{gpu, Key(op)}];
+    of.op = op;
+    of.gpu = gpu;
+    of.software = recording.software;
+    of.seconds.push_back(1e-9 * static_cast<double>(product.ns));
   }
 
   void FinishGemms() {
@@ -195,6 +215,9 @@ class Sampler {
     note(unsized_, fmt::format("of {} kernels of matrix products have no sizes (record_shapes=True "
                                "records them) and give no sample",
                                gemm_kernels_));
+    note(formless_,
+         "calls of matrix products give no sample: the names of their kernels do not tell the "
+         "number format (--sample-precision says it)");
     if (wish_.cluster == nullptr) return;
     note(unstated_,
          fmt::format("of {} kernels of collectives have no bytes or no ranks and give no "
@@ -213,7 +236,7 @@ class Sampler {
   std::map<std::pair<std::string, decltype(Key(Op()))>, SampledCalls> gemms_;
   AttentionSampler attention_;
   std::map<std::tuple<std::string, int64_t, KernelClass>, Exchange> exchanges_;
-  int64_t gemm_kernels_ = 0, unsized_ = 0, collective_kernels_ = 0, unstated_ = 0;
+  int64_t gemm_kernels_ = 0, unsized_ = 0, formless_ = 0, collective_kernels_ = 0, unstated_ = 0;
   int64_t shortened_ = 0, alone_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "costmodel/device.h"
 #include "costmodel/learned/sample.h"
 #include "costmodel/network/network_sample.h"
 #include "sim/cluster/cluster.h"
@@ -22,6 +23,7 @@ struct TraceSamples {
 struct SampleWish {
   std::string gpu;                               // the type of all GPUs; empty: as the trace says
   std::optional<bool> is_attention_causal = {};  // of calls that do not tell; no value: not known
+  std::optional<DType> format = {};              // of calls that do not tell
   const Cluster* cluster = nullptr;  // where the trace was taken; nullptr: no collectives
 };
 
