@@ -14,8 +14,8 @@
 //   $ ./stagecraft simulate --model gpt3-175b --cluster h100-sxm:8x8 …
 //   --schedule 1f1b      2778 ms   19.5 %    58.8 GiB
 //
-// Blocks of any other kind are not run. The kind "text" is for commands that take long, need a GPU,
-// or need files that are not in this repository.
+// Blocks of any other kind are not run. The kind "text" is for commands that take long, or need a
+// GPU or several processes.
 #pragma once
 
 #include <span>

@@ -117,6 +117,34 @@ TEST(DocumentsTest, CommandsPrintWhatDocumentsShow) {
   EXPECT_GT(tally.run, 40);
 }
 
+// The parts of a word between commas, which may name files.
+Lines PartsOf(const std::string& word) {
+  Lines parts;
+  std::istringstream in(word);
+  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+// Commands of text blocks are not run, but nothing outside of the repository may be their input.
+TEST(DocumentsTest, CommandsThatAreNotRunNameOnlyFilesOfTheRepository) {
+  int files = 0;
+  for (const fs::path& document : DocumentPaths()) {
+    for (const ShownCommand& command : CommandsOf(ReadText(Root() / document), "text")) {
+      for (const std::string& word : command.words) {
+        for (const std::string& part : PartsOf(word)) {
+          EXPECT_FALSE(part.starts_with("../") || part.starts_with("/"))
+              << document.string() << ":" << command.line << " " << part;
+          if (!part.starts_with("examples/") && !part.starts_with("data/")) continue;
+          ++files;
+          EXPECT_TRUE(fs::exists(Root() / part))
+              << document.string() << ":" << command.line << " " << part;
+        }
+      }
+    }
+  }
+  EXPECT_GT(files, 5);
+}
+
 // The value for which a unit stands: the step time, the pipeline bubble, or the peak memory.
 double ValueOf(const std::string& unit, const nlohmann::json& report) {
   if (unit == "ms") return report["step_time_ms"];
