@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/random_lines/plan_words.h"
+#include "tests/random_lines/study_words.h"
 
 namespace stagecraft::random_lines {
 namespace {
@@ -69,11 +70,17 @@ void AddWhatIf(WordSource& words) {
 }
 
 void AddExport(WordSource& words) {
-  words.Add(words.OneOf({"plan", "schedule-csv"}));
+  const bool is_launch = words.Chance(40);
+  if (is_launch) {
+    AddFrameworkFormat(words);
+  } else {
+    words.Add(words.OneOf({"plan", "schedule-csv"}));
+    words.Add("-o", words.OneOf({"out/a.csv", "out/a.yaml", "out/a.json", "out/a.textproto"}));
+  }
   const int devices = AddProblem(words);
   AddPlan(devices, words);
-  AddStep(words);
-  words.Add("-o", words.OneOf({"out/a.csv", "out/a.yaml", "out/a.json", "out/a.textproto"}));
+  // Frameworks refuse most of what a step may have.
+  if (!is_launch || words.Chance(30)) AddStep(words);
   AddReportFlags(words);
 }
 
@@ -99,6 +106,7 @@ void AddSearch(WordSource& words) {
   words.Add("--top", words.Between(0, 4));
   words.Maybe(70, "--no-explain");
   words.Maybe(10, "-o", {"out/best.yaml", "out/best.json", "out/best.xml"});
+  if (words.Chance(15)) AddLaunch(words);
   AddCostModel(words);
   AddReportFlags(words);
 }
@@ -142,6 +150,11 @@ void AddPartition(WordSource& words) {
 }
 
 void AddImport(WordSource& words) {
+  if (words.Chance(60)) {
+    words.Chance(50) ? AddTrainingImport(words) : AddTraceImport(words);
+    AddReportFlags(words);
+    return;
+  }
   const std::string format = words.OneOf({"k8s", "nccl-topo", "slurm", "smi-topo", "nccl-tests"});
   words.Add(format);
   if (format == "k8s") words.Add(words.File("kubernetes_nodes"));
@@ -221,6 +234,13 @@ void AddCompletion(WordSource& words) {
   words.Maybe(20, "--quiet");
 }
 
+// Adds the flags that every verb has to those of its own.
+template <void (*kAdd)(WordSource&)>
+void AddWithReport(WordSource& words) {
+  kAdd(words);
+  AddReportFlags(words);
+}
+
 // Verbs that measure this machine are only drawn in lines that are refused. No word of these is
 // changed afterwards, since that might make them valid.
 void AddRun(WordSource& words) {
@@ -240,14 +260,26 @@ struct Verb {
   bool may_be_spoiled = true;
 };
 
-constexpr Verb kVerbs[] = {{"simulate", 34, AddSimulate},   {"explain", 10, AddExplain},
-                           {"whatif", 5, AddWhatIf},        {"search", 12, AddSearch},
-                           {"partition", 10, AddPartition}, {"export", 7, AddExport},
-                           {"import", 6, AddImport},        {"check", 6, AddCheck},
-                           {"compare", 4, AddCompare},      {"fit", 2, AddFit},
-                           {"evaluate", 2, AddEvaluate},    {"validate", 2, AddValidate},
-                           {"catalogue", 2, AddCatalogue},  {"completion", 1, AddCompletion},
-                           {"run", 2, AddRun, false},       {"profile", 1, AddProfile, false}};
+constexpr Verb kVerbs[] = {{"simulate", 34, AddSimulate},
+                           {"explain", 10, AddExplain},
+                           {"whatif", 5, AddWhatIf},
+                           {"search", 12, AddSearch},
+                           {"partition", 10, AddPartition},
+                           {"export", 7, AddExport},
+                           {"import", 12, AddImport},
+                           {"check", 6, AddCheck},
+                           {"compare", 4, AddCompare},
+                           {"fit", 2, AddFit},
+                           {"evaluate", 2, AddEvaluate},
+                           {"validate", 2, AddValidate},
+                           {"catalogue", 2, AddCatalogue},
+                           {"completion", 1, AddCompletion},
+                           {"sweep", 3, AddWithReport<AddSweep>},
+                           {"merge", 2, AddWithReport<AddMerge>},
+                           {"train", 3, AddWithReport<AddTrain>},
+                           {"report", 2, AddWithReport<AddReport>},
+                           {"run", 2, AddRun, false},
+                           {"profile", 1, AddProfile, false}};
 
 const Verb& DrawVerb(WordSource& words) {
   int all = 0;

@@ -42,6 +42,9 @@ class WordSource {
     return OneOf(files.at(kind));
   }
 
+  // The same, never a mutated one.
+  std::string SoundFile(const std::string& kind) { return OneOf(files_.sound.at(kind)); }
+
   void Add(const std::string& word) { words_.push_back(word); }
   void Add(const std::string& flag, const std::string& value) {
     words_.push_back(flag);
