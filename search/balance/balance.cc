@@ -14,6 +14,7 @@ constexpr Balancer kBalancers[] = {Balancer::kNone, Balancer::kPartition, Balanc
 
 // A gain below this share of the load is rounding.
 constexpr double kLeastGain = 1e-9;
+constexpr double kPercent = 100;
 
 // Returns what the balancer proposes, if anything, and notes what that took.
 std::optional<Division> Propose(const BalanceRequest& request, BalanceDecision& decision) {
@@ -67,11 +68,11 @@ BalanceDecision DecideBalance(const BalanceRequest& request) {
   if (!FitsMemory(problem, request.present)) {
     decision.reason = "the present division does not fit the memory of the stages";
   } else if (load < decision.present_load * (1 - kLeastGain)) {
-    decision.reason = fmt::format("the slowest stage takes {:.4g} instead of {:.4g}", load,
-                                  decision.present_load);
+    decision.reason = fmt::format("the slowest stage takes {:.1f} % less",
+                                  kPercent * (1 - load / decision.present_load));
   } else {
-    decision.reason = fmt::format("{} finds no division whose slowest stage takes less than {:.4g}",
-                                  NameOf(request.balancer), decision.present_load);
+    decision.reason = fmt::format("{} finds no division whose slowest stage takes less",
+                                  NameOf(request.balancer));
     return decision;
   }
   decision.new_load = load;

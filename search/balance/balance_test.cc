@@ -27,7 +27,7 @@ TEST(BalanceTest, MovesALayerIfTheSlowestStageGains) {
     EXPECT_EQ(decision.division, (Division{1, 3}));
     EXPECT_EQ(decision.present_load, 6);
     EXPECT_EQ(decision.new_load, 5);
-    EXPECT_EQ(decision.reason, "the slowest stage takes 5 instead of 6");
+    EXPECT_EQ(decision.reason, "the slowest stage takes 16.7 % less");
     EXPECT_EQ(decision.messages > 0, balancer == Balancer::kDiffusion);
   }
 }

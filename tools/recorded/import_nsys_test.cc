@@ -44,14 +44,15 @@ TEST_F(ImportNsysTest, ProductsAndAttentionBecomeSamplesInTheFormatThatTheirKern
   const nlohmann::json report = Samples({});
   EXPECT_EQ(report["samples"]["rows"], 2);
   EXPECT_EQ(report["samples"]["attention_rows"], 1);
-  EXPECT_TRUE(HasRow("s.csv", "gemm,bf16,,training,1,4096,3584,8192,0,1,h100-sxm5-80gb,300,0,4,") ||
-              HasRow("s.csv", ",1,4096,3584,8192,0,1,h100-sxm5-80gb,300,0,4,"))
+  EXPECT_TRUE(HasRow("s.csv",
+                     "gemm,bf16,forward,0,training,1,0,1,4096,3584,8192,0,1,h100-sxm5-80gb,300,0,4,"
+                     "0,0,linear,"))
       << Read(Path("s.csv"));
   EXPECT_TRUE(HasRow("s.csv",
-                     "attention,bf16,forward,1,training,2,4,16,1024,1024,128,0,1,"
-                     "h100-sxm5-80gb,50,0,4,0,0,flash_attention,"))
+                     "attention,bf16,forward,1,training,2,4,16,1024,1024,128,0,1,h100-sxm5-80gb,50,"
+                     "0,4,0,0,flash2_attention,"))
       << Read(Path("s.csv"));
-  EXPECT_EQ(report["step_ms"], 2.0);
+  EXPECT_EQ(report["steps_ms"], (std::vector<double>{2, 2, 1.2}));
 }
 
 TEST_F(ImportNsysTest, KernelsThatNameNoFormatNeedAWord) {
@@ -67,9 +68,11 @@ TEST_F(ImportNsysTest, KernelsThatNameNoFormatNeedAWord) {
   // A name that tells the format is not overruled.
   Samples({}, {"--sample-precision", "fp16"});
   EXPECT_TRUE(HasRow("s.csv", "gemm,bf16,")) << Read(Path("s.csv"));
+  // The first of three steps is left out: two calls of two ranks.
   const nlohmann::json half = Samples({.attention_kernel = "flash_fwd"});
-  EXPECT_TRUE(Says(half, "6 of 6 calls of attention give no sample") ||
-              Says(half, "4 of 4 calls of attention give no sample"))
+  EXPECT_TRUE(Says(half,
+                   "4 of 4 calls of attention give no sample: neither their inputs nor their "
+                   "kernels tell whether they are causal"))
       << half["notes"];
 }
 
@@ -86,8 +89,7 @@ TEST_F(ImportNsysTest, CollectivesOfARecordedGroupBecomeATable) {
     const nlohmann::json report = Collectives({.is_grouped = is_grouped}, "h100-sxm:1x2");
     EXPECT_EQ(report["collectives"]["rows"], 1) << report;
     EXPECT_TRUE(HasRow("c.csv", "67108864")) << Read(Path("c.csv"));
-    EXPECT_TRUE(HasRow("c.csv", "all_reduce") || HasRow("c.csv", "all-reduce"))
-        << Read(Path("c.csv"));
+    EXPECT_TRUE(HasRow("c.csv", "all_reduce")) << Read(Path("c.csv"));
     const auto& classes = report["op_classes"];
     const auto reduce = std::find_if(classes.begin(), classes.end(),
                                      [](const auto& row) { return row["class"] == "all-reduce"; });

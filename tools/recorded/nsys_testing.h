@@ -15,8 +15,8 @@ struct NsysShape {
   int steps = 3;
   std::string product_kernel = "nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT";
   std::string attention_kernel =
-      "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
-      "cutlass::bfloat16_t>, false, true, false, false, true, true>";
+      "void flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, "
+      "cutlass::bfloat16_t>, false, true, false, false, true, true>(flash::Flash_fwd_params)";
   bool has_sizes = true;         // of operators
   bool has_payloads = true;      // of NCCL's ranges
   bool has_communicator = true;  // whether the call that makes it was recorded
