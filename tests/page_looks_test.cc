@@ -147,6 +147,47 @@ TEST_F(PageLooksTest, AStepOnTwoGpuTypes) {
   ExpectCharts(charts);
 }
 
+TEST_F(PageLooksTest, WhatChangesDoToAStep) {
+  const json answer = Answer("whatif" + kJob + kPlan +
+                             "--tokens 1T --price h100-sxm=2.5 --change network=0.5x --change "
+                             "memory=0.1x --change tp=1;pp=4;micro-batch=2 --pairs");
+  std::vector<json> rows = {answer["base"]};
+  for (const json& change : answer["changes"]) rows.push_back(change);
+  size_t parts = 0, gains = 0, fitting = 0;
+  for (const json& row : rows) {
+    parts += CountPositive(row["breakdown_ms"]);
+    gains += row.value("tokens_per_s_change_percent", 0.0) < 0 ? 0 : 1;
+    fitting += row["fits"].get<bool>() ? 1 : 0;
+  }
+  const size_t count = rows.size();
+  ASSERT_EQ(count, 7u);
+  ExpectCharts({{"Step time",
+                 "step time (ms)",
+                 "",
+                 count,
+                 count,
+                 {{"fits", fitting}, {"does not fit into memory", count - fitting}}},
+                {"Throughput gained or lost",
+                 "change of throughput (%)",
+                 "",
+                 count - 1,
+                 count - 1,
+                 {{"more", gains - 1}, {"less", count - gains}}},
+                {"Days and cost of the training run",
+                 "time (days)",
+                 "cost of the GPUs (USD)",
+                 0,
+                 count,
+                 {{"as given", 1}, {"changed", count - 1}}},
+                {"The steps by parts", "time (ms)", "", count, parts},
+                {"Memory of the fullest device",
+                 "memory (GiB)",
+                 "",
+                 count,
+                 2 * count,
+                 {{"usable", count}, {"peak", count}}}});
+}
+
 TEST_F(PageLooksTest, ASavedStep) {
   const Result saved =
       RunLine(Expand("simulate" + kJob + kPlan + "--timeline $T/step.pb --json --quiet"));

@@ -54,8 +54,10 @@ void Register(Flags& flags, ReportFlags& values) {
   flags.AddExample(
       "report examples/stages.yaml --model llama3-8b --cluster h100-sxm:1x4 -o plan.html");
   flags.AddNote(
-      "FILEs are what simulate, explain, search, train or validate printed with --json, with for "
-      "each plan of the first three a timeline that simulate --timeline wrote; the database of a "
+      "FILEs are what simulate, explain, search, whatif, train or validate printed with --json, "
+      "with "
+      "for each plan of the first three a timeline that simulate --timeline wrote; the database of "
+      "a "
       "sweep; or a plan, as search -o writes it.");
   flags.In(FlagTopic::kInput)
       .Add("FILE", values.files,

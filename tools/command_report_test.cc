@@ -246,7 +246,7 @@ TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
   WriteFileAtomically(File("empty.pb"), "");
   const std::vector<std::pair<Args, std::string>> cases = {
       {{File("list.json")},
-       "list.json: is not what simulate, explain, search, train or validate print as JSON"},
+       "list.json: is not what simulate, explain, search, whatif, train or validate print as JSON"},
       {{File("half.json")}, "half.json:1:40: got a syntax error or the end of the file"},
       {{File("rows.csv")}, "rows.csv: is no JSON, want what a verb printed with --json"},
       {{File("plan.yaml")}, "plan.yaml: got a plan, want its --model and --cluster with it"},
@@ -258,7 +258,7 @@ TEST_F(CommandReportTest, OtherFilesAreOneSentenceAndNothingIsWritten) {
       {{File("fitted.json")}, "fitted.json: got constants that validate fitted"},
       {{File("validate.json")}, "validate.json: is not what validate prints as JSON"},
       {{File("part.json")},
-       "part.json: is not what simulate, explain, search, train or validate print as JSON"},
+       "part.json: is not what simulate, explain, search, whatif, train or validate print as JSON"},
       {{File("fit.json")}, "fit.json: command: got \"fit\", want the JSON of simulate"},
       {{File("trace.json")}, "trace.json: the file is a Chrome or Kineto trace, want what a verb"},
       {{File("step.pb")}, "FILE: got timelines alone"},
@@ -339,7 +339,7 @@ TEST_F(CommandReportTest, CurvesOfSearchesHaveTheirScoreByItsName) {
   EXPECT_EQ(Report({File("search.json"), "-o", File("search.html")}), kExitBadInput);
   EXPECT_NE(
       error_.find(
-          "search.json: is not what simulate, explain, search, train or validate print as JSON"),
+          "search.json: is not what simulate, explain, search, whatif, train or validate print as JSON"),
       std::string::npos)
       << error_;
 }

@@ -11,13 +11,16 @@
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/proto_file.h"
 #include "costmodel/text.h"
 #include "tools/flags/cost_flags.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/network_flags.h"
 #include "tools/flags/plan_flags.h"
+#include "tools/flags/sample_flags.h"
 #include "tools/flags/search_flags.h"
 #include "tools/flags/slow_flag.h"
+#include "tools/report/answer_page.h"
 #include "tools/study/point_files.h"
 #include "tools/study/study_point.h"
 #include "tools/study/study_search.h"
@@ -39,11 +42,12 @@ constexpr size_t kMostChanges = 1000;
 constexpr size_t kMostPairedChanges = 100;
 
 // The flags of whatif itself; all others are those of a point.
-constexpr std::array kOwnFlags = {"change", "pairs", "best", "json", "quiet"};
+constexpr std::array kOwnFlags = {"change", "pairs", "best", "report", "json", "quiet"};
 
 struct WhatIfFlags {
   std::vector<std::string> changes;
   bool pairs = false, best = false, json = false, quiet = false;
+  std::string page;
   // The flags of a plan are those of search with --best, and otherwise those of simulate.
   PlanFlags plan;
   SlowFlag slow;
@@ -89,6 +93,10 @@ struct WhatIfFlags {
       cost.Register(flags, /*is_common=*/false);
     }
     cost_model.Register(flags);
+    flags.In(FlagTopic::kOutput)
+        .Add("--report", page,
+             {"<file.html>", "Write a page with charts of all changes, and their reasons."})
+        .Common();
     flags.AddReporting(json, quiet);
   }
 };
@@ -167,6 +175,7 @@ int RunWhatIf(const Args& args, std::istream&, std::ostream& out, std::ostream&)
   if (flags.Parse(args, out)) return kExitOk;
   if (asked.best != searches) throw InputError("--best: got it with a value, want it without one");
 
+  if (!asked.page.empty()) CheckOutputPath("--report", asked.page, {".html"});
   const std::vector<Change> changes = ChangesOf(asked, flags);
   std::optional<InterruptCatcher> catcher;
   if (searches) catcher.emplace();
@@ -174,12 +183,16 @@ int RunWhatIf(const Args& args, std::istream&, std::ostream& out, std::ostream&)
       searches ? SearchingAnswerer(InterruptCatcher::flag()) : SimulatingAnswerer();
   const WhatIfTable table = WhatIf(GivenPoint(flags), changes, asked.pairs, *answerer);
   const bool was_interrupted = searches && InterruptCatcher::was_interrupted();
-  if (asked.json) {
-    nlohmann::ordered_json report = ReportHeader("whatif", kSchema, FilesOf(table));
+  nlohmann::ordered_json report;
+  if (asked.json || !asked.page.empty()) {
+    report = ReportHeader("whatif", kSchema, FilesOf(table));
     report["cost_model"] = asked.cost_model.name();
     report["seed"] = searches ? asked.search.seed() : 0;  // no draws without a search
     report.update(WhatIfToJson(table, searches ? "search" : "simulate"));
     report["interrupted"] = was_interrupted;
+  }
+  if (!asked.page.empty()) WriteFileAtomically(asked.page, AnswerPage(report, {}, "whatif"));
+  if (asked.json) {
     PrintJson(std::move(report), out);
   } else {
     PrintWhatIf(table, out);

@@ -221,6 +221,25 @@ TEST_F(CommandWhatIfTest, FilesThatChangesNameAreInputs) {
             0u);
 }
 
+TEST_F(CommandWhatIfTest, APageShowsEveryChangeAndItsReason) {
+  const Args line = Line({"--tokens", "1B", "--price", "h100-sxm=2.5", "--change", "network=0.5x",
+                          "--change", "memory=0.1x", "--pairs", "--report", Path("page.html")});
+  const nlohmann::json report = Json(RunWhatIf, line);
+  const std::string page = Read(Path("page.html"));
+  for (const nlohmann::json& row : report["changes"]) {
+    EXPECT_NE(page.find(row["changes"][0].get<std::string>()), std::string::npos);
+    EXPECT_NE(page.find(row["why"].get<std::string>()), std::string::npos) << row["why"];
+  }
+  EXPECT_NE(page.find("does not fit into memory"), std::string::npos);
+  EXPECT_NE(page.find("cost of the GPUs (USD)"), std::string::npos);
+  // The page of what was printed is the same.
+  Run(RunReport, {Write("saved.json", report.dump()), "-o", Path("again.html")});
+  EXPECT_EQ(Read(Path("again.html")), page);
+  EXPECT_NE(ErrorOf(RunWhatIf, Line({"--change", "zero=0", "--report", Path("page.txt")}))
+                .find("--report"),
+            std::string::npos);
+}
+
 TEST_F(CommandWhatIfTest, TheSameWordsGiveTheSameBytes) {
   const Args line = Line({"--change", "network=0.5x", "--change", "tp=2", "--pairs"});
   EXPECT_EQ(Output(RunWhatIf, line), Output(RunWhatIf, line));

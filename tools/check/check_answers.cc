@@ -67,7 +67,7 @@ std::optional<FileSummary> CheckAnswer(const nlohmann::json& root, const std::st
   const std::string command = want_text("command"), version = want_text("tool_version");
   // Parsed again, because pages show keys in the order of the file.
   const auto ordered = nlohmann::ordered_json::parse(text);
-  if (command == "simulate" || command == "explain" || command == "search") {
+  if (command == "simulate" || command == "explain" || command == "search" || command == "whatif") {
     AnswerPage(ordered, {}, path);
   } else if (command == "train" && !root.contains("runs")) {
     ShownRunFromJson(ordered, path);

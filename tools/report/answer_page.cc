@@ -15,6 +15,7 @@
 #include "tools/report/explain_sections.h"
 #include "tools/report/pipeline_charts.h"
 #include "tools/report/search_sections.h"
+#include "tools/report/whatif_sections.h"
 
 namespace stagecraft {
 namespace {
@@ -129,14 +130,28 @@ std::string SearchBody(const Json& answer, std::span<const ShownStep> steps) {
   return html + WarningList(answer);
 }
 
+std::string WhatIfBody(const Json& answer) {
+  const Json& base = answer.at("base");
+  const std::string head =
+      base.contains("model") ? Heading("What if? ", base) : "<h1>What if?</h1>\n";
+  const std::string plan =
+      base.contains("plan") ? FactTable({{"plan as given", PlanWords(base.at("plan"))},
+                                         {"command", base.at("command_line").get<std::string>()}})
+                            : "";
+  return head + plan + WhatIfSections(answer) +
+         (base.contains("warnings") ? WarningList(base) : "");
+}
+
 std::string BodyOf(const Json& answer, std::span<const ShownStep> steps, const std::string& place) {
   const auto command = answer.at("command").get<std::string>();
   if (command == "simulate") return SimulationBody(answer, steps);
   if (command == "explain") return ExplanationBody(answer, steps);
   if (command == "search") return SearchBody(answer, steps);
-  throw InputError(fmt::format(
-      "{}: command: got \"{}\", want the JSON of simulate, explain, search, train or validate",
-      place, command));
+  if (command == "whatif") return WhatIfBody(answer);
+  throw InputError(
+      fmt::format("{}: command: got \"{}\", want the JSON of simulate, explain, search, whatif, "
+                  "train or validate",
+                  place, command));
 }
 
 }  // namespace
@@ -149,8 +164,8 @@ std::string AnswerPage(const Json& answer, std::span<const ShownStep> steps,
                     body + Provenance(answer), Charts());
   } catch (const Json::exception& error) {
     throw InputError(fmt::format(
-        "{}: is not what simulate, explain, search, train or validate print as JSON ({})", place,
-        error.what()));
+        "{}: is not what simulate, explain, search, whatif, train or validate print as JSON ({})",
+        place, error.what()));
   }
 }
 
