@@ -278,7 +278,12 @@ int RunCatalogue(const Args& args, std::istream&, std::ostream& out, std::ostrea
     return kExitOk;
   }
   Listing list = List(flags.list);
-  if (!flags.id.empty()) KeepOnly(flags.id, list);
+  if (!flags.id.empty()) {
+    // GPUs are found by the names that --cluster takes, in any letter case.
+    const DeviceEntry* const gpu =
+        flags.list == "gpus" ? DeviceCatalogue::Embedded().Find(flags.id) : nullptr;
+    KeepOnly(gpu == nullptr ? flags.id : gpu->device.id, list);
+  }
   if (flags.json) {
     Json report = ReportHeader("catalogue", kSchema, {});
     report[flags.list] = std::move(list.rows);

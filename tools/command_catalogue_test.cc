@@ -118,6 +118,7 @@ TEST(CommandCatalogueTest, OneEntryIsFoundByItsNames) {
   const auto report = nlohmann::json::parse(Call({"gpus", "h100-sxm", "--json"}).out);
   ASSERT_EQ(report["gpus"].size(), 1u);
   EXPECT_EQ(report["gpus"][0]["id"], "h100-sxm5-80gb");
+  EXPECT_NE(Call({"gpus", "h800"}).out.find("h800-80gb"), std::string::npos);
   const Outcome other = Call({"stacks", "megatron"});
   EXPECT_EQ(other.code, kExitBadInput);
   EXPECT_NE(other.err.find("ID: got \"megatron\"; did you mean \"megatron-"), std::string::npos)
