@@ -95,8 +95,7 @@ struct WhatIfFlags {
     cost_model.Register(flags);
     flags.In(FlagTopic::kOutput)
         .Add("--report", page,
-             {"<file.html>", "Write a page with charts of all changes, and their reasons."})
-        .Common();
+             {"<file.html>", "Write a page with charts of all changes, and their reasons."});
     flags.AddReporting(json, quiet);
   }
 };
