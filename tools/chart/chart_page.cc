@@ -137,6 +137,14 @@ std::string LicenceHtml() {
          EscapeXml(std::string(ChartLicence())) + "</pre>\n</details>\n";
 }
 
+// Returns the largest number of one digit and zeros that is not above `value` > 0: the end of an
+// axis at which it can be labelled.
+double RoundedDown(double value) {
+  constexpr double kRounding = 1e-9;
+  const double unit = std::pow(10, std::floor(std::log10(value)));
+  return unit * std::floor(value / unit + kRounding);
+}
+
 }  // namespace
 
 void AddStack(BarsChart& chart, int row, const std::vector<double>& values) {
@@ -151,7 +159,7 @@ void AddStack(BarsChart& chart, int row, const std::vector<double>& values) {
 
 void AddDiagonal(PointsChart& chart, double least, double most) {
   constexpr double kMargin = 0.2;  // of the axes around the points, as a share
-  least *= 1 - kMargin;
+  least = RoundedDown(least * (1 - kMargin));
   most *= 1 + kMargin;
   chart.x.min = chart.y.min = least;
   chart.x.max = chart.y.max = most;

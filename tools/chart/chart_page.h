@@ -86,9 +86,9 @@ struct PointsChart {
 // that are not above 0 are left out.
 void AddStack(BarsChart& chart, int row, const std::vector<double>& values);
 
-// Makes both axes of a chart whose points are from `least` > 0 to `most` end a fifth below and
-// above these, and adds the diagonal, on which y equals x, and lines where y is larger and smaller
-// by the share kErrorBand.
+// Makes both axes of a chart whose points are from `least` > 0 to `most` end about a fifth below
+// and above these, and adds the diagonal, on which y equals x, and lines where y is larger and
+// smaller by the share kErrorBand.
 void AddDiagonal(PointsChart& chart, double least, double most);
 inline constexpr double kErrorBand = 0.1;
 

@@ -67,8 +67,8 @@ TEST(ChartPageTest, NumbersHaveSevenDigits) {
   EXPECT_EQ(ChartsOf(ToHtml(chart))[0]["items"][0], json({0, 0.3333333, 142857100.0, "tip", 5}));
 }
 
-// The axes go from 1 to 10, a fifth beyond the points. The lines are y = x, a tenth more and a
-// tenth less. The line of a tenth more leaves the chart where x is 10 / 1.1.
+// The axes go from 1 to 10, about a fifth beyond the points. The lines are y = x, a tenth more and
+// a tenth less. The line of a tenth more leaves the chart where x is 10 / 1.1.
 TEST(ChartPageTest, TheDiagonalHasLinesBesideItThatEndWithTheChart) {
   PointsChart chart{
       .title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = {}, .points = {}};
@@ -86,6 +86,9 @@ TEST(ChartPageTest, TheDiagonalHasLinesBesideItThatEndWithTheChart) {
   EXPECT_DOUBLE_EQ(chart.points[4].x, 1 / 0.9);
   EXPECT_DOUBLE_EQ(chart.points[4].y, 1);
   EXPECT_DOUBLE_EQ(chart.points[5].y, 9);
+  // The least end is one that can be labelled.
+  AddDiagonal(chart, 0.0628, 1);
+  EXPECT_DOUBLE_EQ(chart.x.min.value(), 0.05);
 }
 
 TEST(ChartPageTest, NoTextEndsTheScriptThatHoldsIt) {
