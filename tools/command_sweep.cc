@@ -8,7 +8,9 @@
 
 #include "costmodel/check.h"
 #include "costmodel/proto_file.h"
+#include "tools/flags/cost_flags.h"
 #include "tools/flags/sample_flags.h"
+#include "tools/sweep/run_costs.h"
 #include "tools/sweep/run_page.h"
 #include "tools/sweep/run_store.h"
 #include "tools/sweep/run_summary.h"
@@ -27,6 +29,7 @@ constexpr int kSchema = 1;
 struct SweepFlags {
   SweepRequest request;
   std::string list, csv, page, by = Rankings()[0].name;
+  CostFlags cost;
   int top = 10;
   bool json = false;
 };
@@ -87,6 +90,7 @@ void Register(Flags& flags, SweepFlags& values) {
       .Add("--shards", values.request.shards,
            {"<n>", "In an indexed job of Kubernetes: its number of completions."})
       .Common();
+  values.cost.Register(flags);
   flags.AddReporting(values.json, values.request.is_quiet);
 }
 
@@ -109,12 +113,27 @@ void CheckFlags(const SweepFlags& flags) {
   if (!flags.page.empty()) CheckOutputPath("--report", flags.page, {".html"});
 }
 
+// Prices are of a training run, whose length --tokens says.
+void CheckCost(const Flags& flags, const RankedBy& by) {
+  if (flags.IsGiven("--tokens")) {
+    if (by.total != RunTotal::kCost || flags.IsGiven("--price")) return;
+    throw InputError("--by: got cost without --price, want both");
+  }
+  if (by.total != RunTotal::kNone) {
+    throw InputError(fmt::format("--by: got {} without --tokens, want both", by.name));
+  }
+  if (flags.IsGiven("--price")) {
+    throw InputError("--price: got it without --tokens, want both or none");
+  }
+}
+
 // Prints what a database holds, and writes its table and its page. Returns the summary of its last
 // grid.
 RunSummary Report(const SweepFlags& flags, const std::string& path, std::ostream& out,
                   std::ostream& err) {
   const RankedBy& by = FindRanking(flags.by);
   const RunStore store = RunStore::Read(path);
+  RunCosts costs(flags.cost);
   RunSummary last;
   nlohmann::ordered_json report;
   if (flags.json) {
@@ -123,7 +142,7 @@ RunSummary Report(const SweepFlags& flags, const std::string& path, std::ostream
     report["database"] = path;
   }
   for (size_t grid = 0; grid < store.grids().size(); ++grid) {
-    last = Summarize(store, static_cast<int>(grid), by, flags.top);
+    last = Summarize(store, static_cast<int>(grid), by, flags.top, costs);
     const GridRecord& record = store.grids()[grid];
     if (flags.json) {
       nlohmann::ordered_json one{{"grid_hash", record.hash}, {"tool_version", record.tool_version}};
@@ -179,7 +198,7 @@ int RunSweep(const Args& args, std::istream&, std::ostream& out, std::ostream& e
   Register(flags, values);
   if (flags.Parse(args, out)) return kExitOk;
   CheckFlags(values);
-  FindRanking(values.by);
+  CheckCost(flags, FindRanking(values.by));
   if (values.list.empty()) return SweepGrid(values, out, err);
   Report(values, values.list, out, err);
   return kExitOk;

@@ -16,19 +16,35 @@
 namespace stagecraft {
 namespace {
 
+// A row, and the number by which it is ranked.
+struct RankedRow {
+  RunRow row;
+  std::optional<double> number;
+};
+
 // Whether a number is better than another; NULL is worse than any.
-bool IsBetter(const RunRow& a, const RunRow& b, const RankedBy& by) {
-  const std::optional<double>&x = a[by.number], &y = b[by.number];
+bool IsBetter(const RankedRow& a, const RankedRow& b, const RankedBy& by) {
+  const std::optional<double>&x = a.number, &y = b.number;
   if (x.has_value() != y.has_value()) return x.has_value();
   if (x && *x != *y) return by.wants_most ? *x > *y : *x < *y;
-  return a.point < b.point;
+  return a.row.point < b.row.point;
+}
+
+// Returns the number by which a row is ranked.
+std::optional<double> NumberOf(const RunRow& row, const RankedBy& by, RunCosts& costs) {
+  if (by.total == RunTotal::kNone) return row[by.number];
+  const std::optional<TrainingCost> cost = costs.Of(row);
+  if (!cost) return {};
+  if (by.total == RunTotal::kDays) return cost->days();
+  if (!cost->gpu_usd) return {};
+  return *cost->gpu_usd + cost->energy_usd.value_or(0);
 }
 
 // Keeps the best rows seen so far.
-void NoteBest(const RunRow& row, const RankedBy& by, size_t top, std::vector<RunRow>& best) {
+void NoteBest(const RankedRow& row, const RankedBy& by, size_t top, std::vector<RankedRow>& best) {
   const auto place =
       std::upper_bound(best.begin(), best.end(), row,
-                       [&](const RunRow& a, const RunRow& b) { return IsBetter(a, b, by); });
+                       [&](const RankedRow& a, const RankedRow& b) { return IsBetter(a, b, by); });
   if (static_cast<size_t>(place - best.begin()) >= top) return;
   best.insert(place, row);
   if (best.size() > top) best.pop_back();
@@ -64,7 +80,7 @@ class ByValue {
     }
   }
 
-  void Note(const RunRow& row, const RankedBy& by) {
+  void Note(const RunRow& row, std::optional<double> number) {
     const std::map<std::string, std::string> given = FlagsOfRow(row);
     for (size_t f = 0; f < flags_.size(); ++f) {
       const auto value = given.find(flags_[f].flag);
@@ -74,7 +90,7 @@ class ByValue {
       ++summary.points;
       if (row.outcome != Outcome::kFits) continue;
       ++summary.fit;
-      if (row[by.number]) numbers_[f][found->second].push_back(*row[by.number]);
+      if (number) numbers_[f][found->second].push_back(*number);
     }
   }
 
@@ -105,6 +121,15 @@ std::vector<ReasonSummary> ByFrequency(std::vector<ReasonSummary> reasons) {
   return reasons;
 }
 
+// Adds what runs take with the best points, if that is asked.
+void AddCosts(RunCosts& costs, RunSummary& summary) {
+  if (summary.best.empty()) return;
+  const CostQuestion& question = costs.QuestionOf(summary.best[0]);
+  if (!(question.tokens > 0)) return;
+  summary.rates = question.rates;
+  for (const RunRow& row : summary.best) summary.best_costs.push_back(costs.Of(row));
+}
+
 }  // namespace
 
 const std::vector<RankedBy>& Rankings() {
@@ -114,7 +139,9 @@ const std::vector<RankedBy>& Rankings() {
       {"samples-per-s", RunNumber::kSamplesPerSecond, true, "samples/s"},
       {"mfu", RunNumber::kMfu, true, "MFU"},
       {"step-time", RunNumber::kStepTime, false, "step ms"},
-      {"memory", RunNumber::kMemoryShare, false, "of capacity"}};
+      {"memory", RunNumber::kMemoryShare, false, "of capacity"},
+      {"days", RunNumber::kStepTime, false, "days", "days", RunTotal::kDays},
+      {"cost", RunNumber::kStepTime, false, "USD", "cost_usd", RunTotal::kCost}};
   return rankings;
 }
 
@@ -128,19 +155,23 @@ const RankedBy& FindRanking(const std::string& name) {
                                NearestNames(name, names)));
 }
 
-RunSummary Summarize(const RunStore& store, int grid, const RankedBy& by, int top) {
+RunSummary Summarize(const RunStore& store, int grid, const RankedBy& by, int top,
+                     RunCosts& costs) {
   const GridRecord& record = store.grids()[static_cast<size_t>(grid)];
   RunSummary summary;
   summary.verb = VerbOfDefinition(record.definition);
   summary.points = record.points;
   ByValue values(record.definition);
   std::map<std::string, size_t> reasons;  // index of a sentence without numbers
+  std::vector<RankedRow> best;
   store.ForEachRow(grid, [&](const RunRow& row) {
-    values.Note(row, by);
+    const bool fits = row.outcome == Outcome::kFits;
+    const std::optional<double> number = fits ? NumberOf(row, by, costs) : std::nullopt;
+    values.Note(row, number);
     switch (row.outcome) {
       case Outcome::kFits:
         ++summary.fit;
-        NoteBest(row, by, static_cast<size_t>(top), summary.best);
+        NoteBest({row, number}, by, static_cast<size_t>(top), best);
         return;
       case Outcome::kDoesNotFit:
         ++summary.misfit;
@@ -154,6 +185,8 @@ RunSummary Summarize(const RunStore& store, int grid, const RankedBy& by, int to
     if (is_new) summary.reasons.push_back({row.reason, 0});
     ++summary.reasons[reason->second].points;
   });
+  for (RankedRow& one : best) summary.best.push_back(std::move(one.row));
+  AddCosts(costs, summary);
   summary.flags = values.Finish(by);
   summary.reasons = ByFrequency(std::move(summary.reasons));
   return summary;

@@ -8,17 +8,24 @@
 #include <string>
 #include <vector>
 
+#include "sim/step/training_cost.h"
+#include "tools/sweep/run_costs.h"
 #include "tools/sweep/run_row.h"
 #include "tools/sweep/run_store.h"
 
 namespace stagecraft {
 
+// What a training run takes, by which points can be ranked, too.
+enum class RunTotal { kNone, kDays, kCost };
+
 // A number by which points can be ranked.
 struct RankedBy {
   const char* name;  // of --by: "tokens-per-s"
-  RunNumber number;
-  bool wants_most;  // rather than least
+  RunNumber number;  // unless there is a total
+  bool wants_most;   // rather than least
   const char* title;
+  const char* key = nullptr;  // in JSON; null: that of the number
+  RunTotal total = RunTotal::kNone;
 };
 // All of them; the first is the default.
 const std::vector<RankedBy>& Rankings();
@@ -49,15 +56,18 @@ struct RunSummary {
   std::string verb;
   int64_t points = 0;  // of the grid
   int64_t fit = 0, misfit = 0, refused = 0;
-  std::vector<RunRow> best;            // the best first; equal ones by point
+  std::vector<RunRow> best;  // the best first; equal ones by point
+  // What a training run with each of these takes; empty if that is not asked.
+  std::vector<std::optional<TrainingCost>> best_costs;
+  CostRates rates;                     // that these assume, with the prices of the first
   std::vector<FlagSummary> flags;      // those with several values
   std::vector<ReasonSummary> reasons;  // the most frequent first
 
   int64_t done() const { return fit + misfit + refused; }
 };
 
-// Sums up one grid of a database, with at most `top` best points.
-RunSummary Summarize(const RunStore& store, int grid, const RankedBy& by, int top);
+// Sums up one grid of a database, with at most `top` best points. Throws what `costs` throws.
+RunSummary Summarize(const RunStore& store, int grid, const RankedBy& by, int top, RunCosts& costs);
 
 nlohmann::ordered_json SummaryToJson(const RunSummary& summary, const RankedBy& by);
 void PrintSummary(const RunSummary& summary, const RankedBy& by, std::ostream& out);

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "tools/report/commas.h"
+#include "tools/report/training_cost_report.h"
 #include "tools/sweep/run_flags.h"
 #include "tools/sweep/run_summary.h"
 #include "tools/sweep/run_table.h"
@@ -25,16 +27,29 @@ std::string Cell(const std::optional<double>& number, int digits) {
 
 int DigitsOf(const RankedBy& by) {
   const bool is_share = by.number == RunNumber::kMfu || by.number == RunNumber::kMemoryShare;
+  if (by.total != RunTotal::kNone) return by.total == RunTotal::kDays ? 2 : 0;
   return is_share ? 3 : by.number == RunNumber::kStepTime ? 1 : 0;
+}
+
+// The days, the energy and the money of a training run.
+void AddCostCells(const std::optional<TrainingCost>& cost, std::vector<std::string>& cells) {
+  constexpr double kKilowattHoursPerMegawattHour = 1000;
+  const bool has_energy = cost && cost->energy_kwh, has_usd = cost && cost->gpu_usd;
+  cells.push_back(cost ? AmountText(cost->days()) : "-");
+  cells.push_back(has_energy ? AmountText(*cost->energy_kwh / kKilowattHoursPerMegawattHour) : "-");
+  cells.push_back(has_usd ? AmountText(*cost->gpu_usd + cost->energy_usd.value_or(0)) : "-");
 }
 
 void PrintBest(const RunSummary& summary, const RankedBy& by, std::ostream& out) {
   std::vector<std::string> headings = {"point", "step ms",  "80 % interval", "tokens/s",
                                        "MFU",   "peak GiB", "GPUs"};
+  const bool has_costs = !summary.best_costs.empty();
+  if (has_costs) headings.insert(headings.end(), {"days", "MWh", "USD"});
   for (const FlagSummary& flag : summary.flags) headings.push_back(flag.flag);
   fmt::print(out, "\nthe best {} by {}\n", summary.best.size() == 1 ? "point" : "points", by.title);
   TextTable table(std::move(headings), 0);
-  for (const RunRow& row : summary.best) {
+  for (size_t i = 0; i < summary.best.size(); ++i) {
+    const RunRow& row = summary.best[i];
     std::vector<std::string> cells = {
         std::to_string(row.point),
         Cell(row[RunNumber::kStepTime], 1),
@@ -43,6 +58,7 @@ void PrintBest(const RunSummary& summary, const RankedBy& by, std::ostream& out)
         Cell(row[RunNumber::kMfu], 3),
         Cell(row[RunNumber::kPeakMemory], 1),
         Cell(row[RunNumber::kGpus], 0)};
+    if (has_costs) AddCostCells(summary.best_costs[i], cells);
     const std::map<std::string, std::string> flags = FlagsOfRow(row);
     for (const FlagSummary& flag : summary.flags) {
       const auto value = flags.find(flag.flag);
@@ -89,7 +105,12 @@ Json NumberOrNull(const std::optional<double>& number) { return number ? Json(*n
 
 nlohmann::ordered_json SummaryToJson(const RunSummary& summary, const RankedBy& by) {
   Json best = Json::array(), flags = Json::array(), reasons = Json::array();
-  for (const RunRow& row : summary.best) best.push_back(RowToJson(row));
+  for (size_t i = 0; i < summary.best.size(); ++i) {
+    best.push_back(RowToJson(summary.best[i]));
+    if (summary.best_costs.empty()) continue;
+    const std::optional<TrainingCost>& cost = summary.best_costs[i];
+    best.back()["run"] = cost ? TotalsToJson(summary.rates, *cost) : Json();
+  }
   for (const FlagSummary& flag : summary.flags) {
     Json values = Json::array();
     for (const ValueSummary& value : flag.values) {
@@ -104,16 +125,17 @@ nlohmann::ordered_json SummaryToJson(const RunSummary& summary, const RankedBy& 
   for (const ReasonSummary& reason : summary.reasons) {
     reasons.push_back({{"points", reason.points}, {"example", reason.example}});
   }
-  return {{"verb", summary.verb},
-          {"points", summary.points},
-          {"done", summary.done()},
-          {"fit", summary.fit},
-          {"do_not_fit", summary.misfit},
-          {"refused", summary.refused},
-          {"ranked_by", kRunNumberNames[static_cast<size_t>(by.number)]},
-          {"best", std::move(best)},
-          {"varied", std::move(flags)},
-          {"reasons", std::move(reasons)}};
+  return {
+      {"verb", summary.verb},
+      {"points", summary.points},
+      {"done", summary.done()},
+      {"fit", summary.fit},
+      {"do_not_fit", summary.misfit},
+      {"refused", summary.refused},
+      {"ranked_by", by.key != nullptr ? by.key : kRunNumberNames[static_cast<size_t>(by.number)]},
+      {"best", std::move(best)},
+      {"varied", std::move(flags)},
+      {"reasons", std::move(reasons)}};
 }
 
 void PrintSummary(const RunSummary& summary, const RankedBy& by, std::ostream& out) {

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/study/study_cache.h"
@@ -225,6 +227,41 @@ TEST_F(SweepTest, TheReportRanksByWhatIsAsked) {
   EXPECT_EQ(model["values"][0]["fit"], 6);
   EXPECT_EQ(model["values"][1]["fit"], 0);
   EXPECT_EQ(model["values"][0]["best"].get<double>(), least);
+}
+
+// 8 samples of 128 tokens a step, in an hour of 4 GPUs for 2 USD each.
+TEST_F(SweepTest, TheReportSaysWhatATrainingRunTakes) {
+  EXPECT_EQ(Run("sweep $grid.yaml -o $runs.db --quiet").code, kExitOk);
+  const std::string list = "sweep --list $runs.db --tokens 1B ";
+  const Json grid =
+      Json::parse(Run(list + "--price h100-sxm=2 --by cost --top 3 --json").out)["grids"][0];
+  EXPECT_EQ(grid["ranked_by"], "cost_usd");
+  double before = 0;
+  ASSERT_EQ(grid["best"].size(), 3u);
+  for (const Json& row : grid["best"]) {
+    const Json& run = row["run"];
+    const double seconds = std::ceil(1e9 / (8 * 128)) * row["step_time_ms"].get<double>() / 1000;
+    EXPECT_NEAR(run["days"].get<double>(), seconds / 86400, 1e-6 * seconds);
+    EXPECT_NEAR(run["gpu_hours"].get<double>(), 4 * seconds / 3600, 1e-6 * seconds);
+    EXPECT_NEAR(run["cost_usd"].get<double>(), 8 * seconds / 3600, 1e-6 * seconds);
+    EXPECT_NEAR(run["energy_mwh"].get<double>(), 4 * 0.7e-3 * 1.1 * seconds / 3600, 1e-9 * seconds);
+    EXPECT_GE(run["cost_usd"].get<double>(), before);
+    before = run["cost_usd"];
+  }
+  EXPECT_EQ(grid["varied"][0]["values"][0]["best"], grid["best"][0]["run"]["cost_usd"]);
+  const std::string text = Run(list + "--by days --top 1").out;
+  EXPECT_NE(text.find("the best point by days"), std::string::npos) << text;
+  EXPECT_NE(text.find("  days  MWh  USD"), std::string::npos) << text;
+  for (const auto& [line, error] :
+       {std::pair("--by cost", "--by: got cost without --tokens, want both"),
+        {"--tokens 1B --by cost", "--by: got cost without --price, want both"},
+        {"--price 2", "--price: got it without --tokens, want both or none"},
+        {"--tokens 1B --price a100-sxm4-80gb=2",
+         "--price: h100-sxm5-80gb of the cluster has none"}}) {
+    const SweepOutcome refused = Run("sweep --list $runs.db " + std::string(line));
+    EXPECT_EQ(refused.code, kExitBadInput);
+    EXPECT_NE(refused.err.find(error), std::string::npos) << refused.err;
+  }
 }
 
 TEST_F(SweepTest, InputsHashesTellFilesApart) {
