@@ -95,6 +95,7 @@ std::string Gains(const std::vector<Row>& rows) {
   for (size_t i = 0; i < changes.size(); ++i) {
     if (!changes[i].json->contains("tokens_per_s_change_percent")) continue;
     const double gain = Number(changes[i], "tokens_per_s_change_percent");
+    if (gain == 0) continue;
     chart.bars.push_back({static_cast<int>(i), gain < 0 ? 1 : 0, std::min(gain, 0.0),
                           std::max(gain, 0.0), "",
                           fmt::format("{}\n{:+.1f} %", changes[i].name, gain)});
