@@ -1,4 +1,4 @@
-"""embed_files: files as bytes of the binary."""
+"""embed_files and embed_messages: files as bytes of the binary."""
 
 def embed_files(files):
     """Makes SYMBOL.o for each SYMBOL: FILE of `files`, to be among the srcs of a cc_library.
@@ -21,3 +21,23 @@ def embed_files(files):
                 } | as -o $@ -
             """ % (symbol, symbol, symbol, symbol),
         )
+
+def embed_messages(files):
+    """Makes SYMBOL.o for each SYMBOL: FILE.textproto, as embed_files does, of the file as a message.
+
+    A message is read in a tenth of the time of its text. The head of the file names its type.
+    """
+    for symbol, file in files.items():
+        native.genrule(
+            name = symbol + "_message",
+            srcs = [
+                file,
+                "//proto:sources",
+            ],
+            outs = [symbol + ".pb"],
+            cmd = """
+                head() { sed -n "s/^# proto-$$1: //p" $(location %s); }
+                /usr/bin/protoc -I. --encode="$$(head message)" "$$(head file)" < $(location %s) > $@
+            """ % (file, file),
+        )
+    embed_files({symbol: symbol + ".pb" for symbol in files})

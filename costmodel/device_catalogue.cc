@@ -71,8 +71,7 @@ DeviceEntry EntryFromProto(const DeviceEntryProto& proto, const std::string& pla
 }  // namespace
 
 const DeviceCatalogue& DeviceCatalogue::Embedded() {
-  static const DeviceCatalogue catalogue =
-      Parse(std::string(EmbeddedFile(kEmbeddedName)), kEmbeddedName, ".textproto");
+  static const DeviceCatalogue catalogue = Parse(std::string(EmbeddedGpus()), kEmbeddedName, ".pb");
   return catalogue;
 }
 

@@ -6,15 +6,28 @@
 
 #include "data/embedded_files.h"
 
-// The bytes of the models, which the targets cost_model and network_model of BUILD link in.
+// The bytes that the targets cost_model, network_model, gpus, nodes and stacks of BUILD link in.
 extern "C" {
 extern const char stagecraft_cost_model_begin[];
 extern const char stagecraft_cost_model_end[];
 extern const char stagecraft_network_model_begin[];
 extern const char stagecraft_network_model_end[];
+extern const char stagecraft_gpus_begin[];
+extern const char stagecraft_gpus_end[];
+extern const char stagecraft_nodes_begin[];
+extern const char stagecraft_nodes_end[];
+extern const char stagecraft_stacks_begin[];
+extern const char stagecraft_stacks_end[];
 }
 
 namespace stagecraft {
+namespace {
+
+std::string_view Between(const char* begin, const char* end) {
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
+}  // namespace
 
 std::string_view EmbeddedFile(std::string_view name) {
   const auto names = EmbeddedFileNames();
@@ -28,13 +41,19 @@ std::string_view EmbeddedFile(std::string_view name) {
 }
 
 std::string_view EmbeddedCostModel() {
-  return {stagecraft_cost_model_begin,
-          static_cast<size_t>(stagecraft_cost_model_end - stagecraft_cost_model_begin)};
+  return Between(stagecraft_cost_model_begin, stagecraft_cost_model_end);
 }
 
 std::string_view EmbeddedNetworkModel() {
-  return {stagecraft_network_model_begin,
-          static_cast<size_t>(stagecraft_network_model_end - stagecraft_network_model_begin)};
+  return Between(stagecraft_network_model_begin, stagecraft_network_model_end);
+}
+
+std::string_view EmbeddedGpus() { return Between(stagecraft_gpus_begin, stagecraft_gpus_end); }
+
+std::string_view EmbeddedNodes() { return Between(stagecraft_nodes_begin, stagecraft_nodes_end); }
+
+std::string_view EmbeddedStacks() {
+  return Between(stagecraft_stacks_begin, stagecraft_stacks_end);
 }
 
 std::span<const std::string_view> EmbeddedFileNames() { return kEmbeddedNames; }

@@ -17,6 +17,12 @@ std::string_view EmbeddedCostModel();
 // The fitted network model, data/cost_models/collectives.pb.
 std::string_view EmbeddedNetworkModel();
 
+// The same tables as gpus.textproto, nodes.textproto and stacks.textproto, each as a serialised
+// message of the type that its head names.
+std::string_view EmbeddedGpus();
+std::string_view EmbeddedNodes();
+std::string_view EmbeddedStacks();
+
 // All names, in byte order.
 std::span<const std::string_view> EmbeddedFileNames();
 

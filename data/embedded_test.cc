@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace stagecraft {
 namespace {
@@ -10,6 +11,15 @@ namespace {
 TEST(EmbeddedTest, HoldsTheCataloguesWhole) {
   EXPECT_TRUE(EmbeddedFile("gpus.textproto").starts_with("# proto-file: proto/device.proto\n"));
   EXPECT_TRUE(EmbeddedFile("nodes.textproto").ends_with("}\n"));
+}
+
+TEST(EmbeddedTest, HoldsTablesAsMessages) {
+  const auto holds = [](std::string_view bytes, std::string_view id) {
+    return bytes.find(id) != std::string_view::npos && bytes.find('#') > bytes.find(id);
+  };
+  EXPECT_TRUE(holds(EmbeddedGpus(), "h100-sxm5-80gb"));
+  EXPECT_TRUE(holds(EmbeddedNodes(), "dgx-h100"));
+  EXPECT_TRUE(holds(EmbeddedStacks(), "megatron"));
 }
 
 TEST(EmbeddedTest, NamesAreSortedAndUnique) {

@@ -21,7 +21,9 @@ grep -q "root/root" "$TEST_TMPDIR/contents" || fail "files are not root's"
 for field in Package Version Architecture Depends; do
   [ -n "$(dpkg-deb --field "$deb" $field)" ] || fail "the package has no $field"
 done
-dpkg-deb --field "$deb" Depends | grep -q "libc6" || fail "the package does not depend on libc6"
+for library in libc6 libxgboost0; do
+  dpkg-deb --field "$deb" Depends | grep -q "$library" || fail "the package does not depend on $library"
+done
 
 # The same package again, byte for byte.
 packaging/debian-package $binaries "$TEST_TMPDIR/again.deb"

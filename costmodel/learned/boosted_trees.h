@@ -1,9 +1,11 @@
 // BoostedTrees: gradient-boosted regression trees. XGBoost trains them through its C API;
-// predictions walk flat arrays, because passing a row through the library costs twenty times as
-// much.
+// predictions walk a flat array, because passing a row through the library costs twenty times as
+// much. The array is the field `nodes` of BoostedTreesProto, byte for byte.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,32 +37,45 @@ class BoostedTrees {
   // FromProto() throws an InputError that begins with `name` for malformed trees, and for leaves
   // that could add up to more than 100.
   static BoostedTrees FromProto(const BoostedTreesProto& proto, const std::string& name);
+  // Trees whose nodes are not copied. `nodes` is that field of a message of which `rest` is
+  // everything else; it must outlive the trees and their copies. Nothing is checked.
+  static BoostedTrees InPlace(const BoostedTreesProto& rest, std::string_view nodes);
   BoostedTreesProto ToProto() const;
 
  private:
+  // Eight bytes, so that much of a tree fits into the nearest cache.
   struct Node {
-    float value = 0;   // threshold, or what a leaf adds
-    int32_t left = 0;  // child below the threshold, the other is left + 1; 0: a leaf
-    int32_t column = 0;
+    float value = 0;    // threshold, or what a leaf adds
+    uint32_t link = 0;  // below() << 8 | column()
+
+    uint32_t column() const { return link & 0xff; }
+    // How many nodes further on the child below the threshold is, which the other child follows; 0:
+    // a leaf.
+    uint32_t below() const { return link >> 8; }
+    bool is_leaf() const { return below() == 0; }
   };
-  // The same nodes in the form in which they are walked: a leaf leads to itself for every row. A
-  // Step has eight bytes, so that more of a tree fits into the nearest cache.
-  struct Step {
-    float threshold;
-    uint32_t left : 24;
-    uint32_t column : 8;
-  };
+  static constexpr size_t kMostNodes = (size_t{1} << 24) - 1;
+  static constexpr int kMostColumns = 256;
+
   // Reads the trees of a model as XGBoost saves it.
   static BoostedTrees ReadTrees(std::string_view json, int columns);
-  void MakeSteps();
+  // Reads the rows of a message without `nodes`; throws as FromProto() does.
+  static std::vector<Node> ReadRows(const BoostedTreesProto& proto, const std::string& name);
+  void TakeNodes(std::span<const Node> nodes);
+  // Bytes need not lie at a multiple of a Node's alignment.
+  Node NodeAt(size_t index) const;
+  size_t node_count() const { return nodes_.size() / sizeof(Node); }
+  void CheckNodes(const std::string& name) const;
+  // Returns by root how many splits lead to the deepest leaf.
+  std::vector<int> Depths() const;
   // Returns the sum, over all trees, of the largest absolute value among a tree's leaves. It bounds
   // the absolute value of every prediction.
   double LargestSum() const;
 
   std::vector<int32_t> roots_;
-  std::vector<Node> nodes_;
-  std::vector<Step> steps_;  // by node
   std::vector<int> depths_;  // by root
+  std::string_view nodes_;   // in owned_, or outside
+  std::shared_ptr<const std::string> owned_;
   int columns_ = 0;
 };
 

@@ -3,9 +3,14 @@
 #include <gtest/gtest.h>
 #include <xgboost/c_api.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "costmodel/check.h"
 #include "costmodel/random.h"
@@ -190,6 +195,58 @@ TEST(BoostedTreesTest, AProtoHoldsAllOfIt) {
   EXPECT_EQ(read.columns(), kColumns);
   EXPECT_EQ(Predict(read, data.features), Predict(trees, data.features));
   EXPECT_EQ(read.ToProto().SerializeAsString(), trees.ToProto().SerializeAsString());
+}
+
+// The bytes of one node, as the field `nodes` has them.
+std::string NodeBytes(float value, uint32_t below, uint32_t column) {
+  const uint32_t words[] = {std::bit_cast<uint32_t>(value), below << 8 | column};
+  std::string bytes;
+  for (const uint32_t word : words) {
+    for (int byte = 0; byte < 4; ++byte) bytes += static_cast<char>(word >> 8 * byte & 0xff);
+  }
+  return bytes;
+}
+
+TEST(BoostedTreesTest, RowsOfEarlierVersionsBecomeNodes) {
+  const BoostedTreesProto proto = BoostedTrees::FromProto(Stump(), "m.pb").ToProto();
+  EXPECT_EQ(proto.nodes(), NodeBytes(1.5f, 1, 0) + NodeBytes(10, 0, 0) + NodeBytes(20, 0, 0));
+  ASSERT_EQ(proto.depths_size(), 1);
+  EXPECT_EQ(proto.depths(0), 1);
+  EXPECT_EQ(proto.values_size() + proto.left_size() + proto.split_columns_size(), 0);
+  EXPECT_EQ(BoostedTrees::FromProto(proto, "m.pb").ToProto().SerializeAsString(),
+            proto.SerializeAsString());
+}
+
+TEST(BoostedTreesTest, NodesMayStayWhereTheyAre) {
+  const Data data = RandomData(500, 8);
+  const BoostedTrees trees = Train(data, kOptions);
+  BoostedTreesProto rest = trees.ToProto();
+  const std::string shifted = "." + rest.nodes();  // at an odd address
+  rest.clear_nodes();
+  const BoostedTrees copy = BoostedTrees::InPlace(rest, std::string_view(shifted).substr(1));
+  EXPECT_EQ(Predict(copy, data.features), Predict(trees, data.features));
+  EXPECT_EQ(copy.ToProto().SerializeAsString(), trees.ToProto().SerializeAsString());
+}
+
+TEST(BoostedTreesTest, NodesThatAreNoTreesAreRefused) {
+  const auto error_of = [](const std::string& nodes) {
+    return ErrorOf([&](auto& proto) {
+      proto.Clear();
+      proto.set_columns(2);
+      proto.add_roots(0);
+      proto.set_nodes(nodes);
+    });
+  };
+  const std::string leaf = NodeBytes(1, 0, 0);
+  EXPECT_EQ(error_of(NodeBytes(1.5f, 1, 1) + leaf + leaf), "");
+  EXPECT_EQ(error_of(leaf + "123"), "m.pb.nodes: got 11 bytes, want a multiple of 8");
+  EXPECT_EQ(error_of(NodeBytes(1.5f, 1, 1) + leaf), "m.pb: node 0 is not part of a tree");
+  EXPECT_EQ(error_of(NodeBytes(1.5f, 0xffffff, 1) + leaf), "m.pb: node 0 is not part of a tree");
+  EXPECT_EQ(error_of(NodeBytes(1.5f, 1, 2) + leaf + leaf), "m.pb: node 0 is not part of a tree");
+  EXPECT_EQ(error_of(NodeBytes(1.5f, 1, 1) + leaf + NodeBytes(NAN, 0, 0)),
+            "m.pb: node 2 is not part of a tree");
+  EXPECT_EQ(error_of(NodeBytes(101, 0, 0)),
+            "m.pb.values: got leaves whose largest add up to 101, want at most 100");
 }
 
 TEST(BoostedTreesTest, AnEmptyProtoPredictsNothing) {

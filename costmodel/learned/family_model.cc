@@ -230,6 +230,12 @@ double FamilyModel::WideningBy(std::span<const FitRow> rows) const {
 }
 
 FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::string& name) {
+  return FromParts(proto, BoostedTrees::FromProto(proto.trees(), name + ".trees"),
+                   BoostedTrees::FromProto(proto.spread_trees(), name + ".spread_trees"), name);
+}
+
+FamilyModel FamilyModel::FromParts(const FamilyModelProto& proto, BoostedTrees trees,
+                                   BoostedTrees spread_trees, const std::string& name) {
   const auto families = KernelFamilies();
   const auto family = std::find_if(families.begin(), families.end(), [&](const auto* candidate) {
     return proto.family() == candidate->name();
@@ -250,13 +256,13 @@ FamilyModel FamilyModel::FromProto(const FamilyModelProto& proto, const std::str
     model.known_.Put(
         GpuFromProto(proto.boards(i), **family, fmt::format("{}.boards[{}]", name, i)));
   }
-  model.trees_ = BoostedTrees::FromProto(proto.trees(), name + ".trees");
-  model.spread_ = Spread::FromProto(proto, name);
+  model.trees_ = std::move(trees);
+  model.spread_ = Spread::FromProto(proto, std::move(spread_trees), name);
   model.sizes_ = SampledSizes::FromProto(proto, name);
-  const auto check_columns = [&](const BoostedTrees& trees, const char* field) {
-    if (trees.empty() || trees.columns() == (*family)->feature_count()) return;
+  const auto check_columns = [&](const BoostedTrees& of, const char* field) {
+    if (of.empty() || of.columns() == (*family)->feature_count()) return;
     throw InputError(fmt::format("{}.{}: got {} columns, want the {} features of {}", name, field,
-                                 trees.columns(), (*family)->feature_count(), (*family)->name()));
+                                 of.columns(), (*family)->feature_count(), (*family)->name()));
   };
   check_columns(model.trees_, "trees");
   check_columns(model.spread_.trees(), "spread_trees");

@@ -58,6 +58,9 @@ class FamilyModel {
 
   // Throws an InputError that begins with `name`.
   static FamilyModel FromProto(const FamilyModelProto& proto, const std::string& name);
+  // The same for trees that were read already; those in `proto` are not looked at.
+  static FamilyModel FromParts(const FamilyModelProto& proto, BoostedTrees trees,
+                               BoostedTrees spread_trees, const std::string& name);
   FamilyModelProto ToProto() const;
 
  private:

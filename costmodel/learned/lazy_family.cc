@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "costmodel/check.h"
+#include "costmodel/learned/boosted_trees.h"
 #include "proto/cost_model.pb.h"
 
 namespace stagecraft {
@@ -46,14 +48,45 @@ void ForEachField(std::string_view bytes, Visit visit) {
   }
 }
 
+// Trees whose nodes stay where they are in the message.
+BoostedTrees TreesIn(std::string_view message) {
+  std::string rest;
+  std::string_view nodes;
+  ForEachField(message, [&](int field, std::string_view whole, std::string_view contents) {
+    if (field == BoostedTreesProto::kNodesFieldNumber) {
+      nodes = contents;
+    } else {
+      rest.append(whole);
+    }
+  });
+  BoostedTreesProto proto;
+  CHECK(proto.ParseFromString(rest));
+  return BoostedTrees::InPlace(proto, nodes);
+}
+
+FamilyModel FamilyIn(std::string_view message) {
+  std::string rest;
+  BoostedTrees trees, spread_trees;
+  ForEachField(message, [&](int field, std::string_view whole, std::string_view contents) {
+    if (field == FamilyModelProto::kTreesFieldNumber) {
+      trees = TreesIn(contents);
+    } else if (field == FamilyModelProto::kSpreadTreesFieldNumber) {
+      spread_trees = TreesIn(contents);
+    } else {
+      rest.append(whole);
+    }
+  });
+  FamilyModelProto proto;
+  CHECK(proto.ParseFromString(rest));
+  return FamilyModel::FromParts(proto, std::move(trees), std::move(spread_trees),
+                                "cost_models/kernels.pb: " + proto.family());
+}
+
 }  // namespace
 
 const FamilyModel& LazyFamily::Get() const {
   std::call_once(once_, [this] {
-    if (model_.has_value()) return;
-    FamilyModelProto proto;
-    CHECK(proto.ParseFromArray(bytes_.data(), static_cast<int>(bytes_.size())));
-    model_ = FamilyModel::FromProto(proto, "cost_models/kernels.pb: " + proto.family());
+    if (!model_.has_value()) model_ = FamilyIn(bytes_);
   });
   return *model_;
 }

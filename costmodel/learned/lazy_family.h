@@ -16,8 +16,9 @@ namespace stagecraft {
 class LazyFamily {
  public:
   explicit LazyFamily(FamilyModel model) : model_(std::move(model)) {}
-  // `bytes` are a serialised FamilyModelProto, and must outlive the object. They must be valid, as
-  // a test proves of those in the binary.
+  // `bytes` are a serialised FamilyModelProto with BoostedTreesProto::nodes, which are not copied:
+  // they must outlive all copies of the model. They must be valid, as a test proves of those in the
+  // binary.
   explicit LazyFamily(std::string_view bytes) : bytes_(bytes) {}
   LazyFamily(const LazyFamily&) = delete;
 

@@ -78,9 +78,10 @@ std::vector<double> Spread::Of(std::span<const float> features, size_t rows,
   return sigmas;
 }
 
-Spread Spread::FromProto(const FamilyModelProto& proto, const std::string& name) {
+Spread Spread::FromProto(const FamilyModelProto& proto, BoostedTrees trees,
+                         const std::string& name) {
   Spread spread;
-  spread.trees_ = BoostedTrees::FromProto(proto.spread_trees(), name + ".spread_trees");
+  spread.trees_ = std::move(trees);
   const auto check = [&](const char* field, double value, double low, double high) {
     if (value >= low && value <= high) return;
     throw InputError(

@@ -29,8 +29,9 @@ class Spread {
   // of GpuSetting.
   std::vector<double> Of(std::span<const float> features, size_t rows, double nearness) const;
 
-  // Throws an InputError that begins with `name`.
-  static Spread FromProto(const FamilyModelProto& proto, const std::string& name);
+  // `trees` are those of the field spread_trees. Throws an InputError that begins with `name`.
+  static Spread FromProto(const FamilyModelProto& proto, BoostedTrees trees,
+                          const std::string& name);
   void AddTo(FamilyModelProto& proto) const;
   const BoostedTrees& trees() const { return trees_; }
 

@@ -37,7 +37,7 @@ constexpr double kDoublingStride = 0.02;
 // collectives that are timed alike say more.
 constexpr double kFrameworkTiming = 3;
 
-double Doublings(double a, double b) { return std::abs(std::log2(a / b)); }
+double Doublings(double a, double b) { return a == b ? 0 : std::abs(std::log2(a / b)); }
 
 bool IsMessage(const CurveFeatures& curve) { return CollectiveOf(curve.kind).IsMessage(); }
 
@@ -91,7 +91,6 @@ double ShapeDistance(const CurveFeatures& a, const CurveFeatures& b) {
 }
 
 double SiteDistance(const CurveFeatures& a, const CurveFeatures& b, Regime regime) {
-  if (a.site == b.site) return 0;
   if (regime == Regime::kLatency) return kSiteLatency;
   const bool through_host = a.intra == LinkKind::kHost && a.nodes == 1 && b.nodes == 1;
   return through_host ? kSiteThroughHost : kSiteBandwidth;
@@ -132,11 +131,16 @@ CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation) {
   return features;
 }
 
-double Correlation(const CurveFeatures& a, const CurveFeatures& b, Regime regime) {
-  if (IsUnrelated(a, b)) return 0;
+std::array<double, kRegimes.size()> Correlations(const CurveFeatures& a, const CurveFeatures& b) {
+  if (IsUnrelated(a, b)) return {0, 0};
   const bool shares_links = IsOneNode(a) == IsOneNode(b) || (UsesInside(a) && UsesInside(b));
-  if (regime == Regime::kBandwidth && !shares_links) return 0;
-  return Decay(ShapeDistance(a, b) + SiteDistance(a, b, regime));
+  const double shape = ShapeDistance(a, b);
+  if (a.site == b.site) {
+    const double both = Decay(shape);
+    return {both, shares_links ? both : 0};
+  }
+  const auto at = [&](Regime regime) { return Decay(shape + SiteDistance(a, b, regime)); };
+  return {at(Regime::kLatency), shares_links ? at(Regime::kBandwidth) : 0};
 }
 
 double Likeness(const CurveFeatures& a, const CurveFeatures& b) {

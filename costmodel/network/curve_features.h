@@ -2,6 +2,7 @@
 // of them are.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -35,9 +36,10 @@ CurveFeatures FeaturesOf(const NetworkSample& sample, Generation generation);
 // The two ends of a curve: latency, which depends on software and host, and bandwidth, which
 // depends on the links.
 enum class Regime { kLatency, kBandwidth };
+inline constexpr std::array kRegimes = {Regime::kLatency, Regime::kBandwidth};
 
-// Returns the correlation of the logarithms of measured / formula of two curves in one regime,
-// which is 1 if the curves are the same:
+// Returns by regime the correlation of the logarithms of measured / formula of two curves, which is
+// 1 if the curves are the same:
 //
 //   0.86 exp(-d) + 0.14 exp(-d / 8.6)
 //
@@ -45,7 +47,7 @@ enum class Regime { kLatency, kBandwidth };
 // or the classes of networks differ, and between the bandwidth inside a node and that of ranks that
 // are each alone on their node. The lengths were chosen by random search with the errors of the
 // splits in docs/cost-model.md in view.
-double Correlation(const CurveFeatures& a, const CurveFeatures& b, Regime regime);
+std::array<double, kRegimes.size()> Correlations(const CurveFeatures& a, const CurveFeatures& b);
 
 // Returns how similar two curves are, from 0 to 1, wherever they were measured. Curves that were
 // timed in different ways are less similar.

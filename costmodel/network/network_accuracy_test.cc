@@ -67,9 +67,9 @@ TEST_F(NetworkAccuracyTest, CorrelationsOfMeasuredCurvesHaveNoNegativeEigenvalue
   std::iota(all.begin(), all.end(), 0);
   const std::vector<TimeCurve> curves = MakeCurves(samples_, all, Harnesses());
   const auto n = static_cast<Eigen::Index>(curves.size());
-  for (const Regime regime : {Regime::kLatency, Regime::kBandwidth}) {
+  for (size_t regime = 0; regime < kRegimes.size(); ++regime) {
     const auto correlations = Eigen::MatrixXd::NullaryExpr(n, n, [&](auto i, auto j) {
-      return Correlation(curves[i].features, curves[j].features, regime);
+      return Correlations(curves[i].features, curves[j].features)[regime];
     });
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(correlations,
                                                                 Eigen::EigenvaluesOnly);

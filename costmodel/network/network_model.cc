@@ -25,8 +25,6 @@ constexpr double kLeastWeight = 1e-4;
 constexpr size_t kMostSites = 3;
 constexpr double kLeastShare = 0.05;
 
-constexpr std::array kRegimes = {Regime::kLatency, Regime::kBandwidth};
-
 }  // namespace
 
 struct NetworkModel::Factors {
@@ -86,17 +84,23 @@ class NetworkModel::Prices {
 
 namespace {
 
-Eigen::MatrixXd CorrelationsAmong(const std::vector<TimeCurve>& curves, Regime regime) {
+// By regime.
+std::array<Eigen::MatrixXd, kRegimes.size()> CorrelationsAmong(
+    const std::vector<TimeCurve>& curves) {
   const auto n = static_cast<Eigen::Index>(curves.size());
-  Eigen::MatrixXd matrix(n, n);
+  std::array<Eigen::MatrixXd, kRegimes.size()> matrices;
+  for (Eigen::MatrixXd& matrix : matrices) matrix.resize(n, n);
   for (Eigen::Index i = 0; i < n; ++i) {
     for (Eigen::Index j = 0; j <= i; ++j) {
-      matrix(i, j) = Correlation(curves[i].features, curves[j].features, regime);
-      matrix(j, i) = matrix(i, j);
+      const auto correlations = Correlations(curves[i].features, curves[j].features);
+      for (size_t r = 0; r < kRegimes.size(); ++r) {
+        matrices[r](i, j) = correlations[r];
+        matrices[r](j, i) = correlations[r];
+      }
     }
-    matrix(i, i) += kNoise;
+    for (Eigen::MatrixXd& matrix : matrices) matrix(i, i) += kNoise;
   }
-  return matrix;
+  return matrices;
 }
 
 void CheckCount(const std::vector<TimeCurve>& curves) {
@@ -134,8 +138,9 @@ NetworkModel::NetworkModel(std::vector<TimeCurve> curves, Harnesses harnesses,
       harnesses_(std::move(harnesses)),
       prices_(std::make_shared<Prices>()) {
   auto factors = std::make_shared<Factors>();
-  for (size_t r = 0; r < kRegimes.size() && !curves_.empty(); ++r) {
-    factors->of[r].compute(CorrelationsAmong(curves_, kRegimes[r]));
+  if (!curves_.empty()) {
+    const auto correlations = CorrelationsAmong(curves_);
+    for (size_t r = 0; r < kRegimes.size(); ++r) factors->of[r].compute(correlations[r]);
   }
   factors_ = std::move(factors);
   TakeHome(home);
@@ -253,15 +258,16 @@ CurveWeights NetworkModel::WeighAt(const CurveFeatures& target) const {
     weights.variance = 0;
     return weights;
   }
-  std::array<Eigen::VectorXd, kRegimes.size()> solved;
+  std::array<Eigen::VectorXd, kRegimes.size()> to_target, solved;
+  for (Eigen::VectorXd& correlations : to_target) correlations.resize(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto correlations = Correlations(target, curves_[i].features);
+    for (size_t r = 0; r < kRegimes.size(); ++r) to_target[r](i) = correlations[r];
+  }
   double left = 0;
   for (size_t r = 0; r < kRegimes.size(); ++r) {
-    Eigen::VectorXd to_target(n);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      to_target(i) = Correlation(target, curves_[i].features, kRegimes[r]);
-    }
-    solved[r] = factors_->of[r].solve(to_target);
-    left += (1 - to_target.dot(solved[r])) / kRegimes.size();
+    solved[r] = factors_->of[r].solve(to_target[r]);
+    left += (1 - to_target[r].dot(solved[r])) / kRegimes.size();
   }
   for (Eigen::Index i = 0; i < n; ++i) {
     const double latency = solved[0](i);

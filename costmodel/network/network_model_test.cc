@@ -92,10 +92,10 @@ TEST(NetworkModelTest, ARankAloneOnItsNodeSaysNothingOfTheBandwidthInside) {
   const CurveFeatures inside = Features(OpKind::kAllReduce, 1, 8);
   const CurveFeatures alone = Features(OpKind::kAllReduce, 2, 1);
   const CurveFeatures both = Features(OpKind::kAllReduce, 2, 8);
-  EXPECT_EQ(Correlation(inside, alone, Regime::kBandwidth), 0);
-  EXPECT_GT(Correlation(inside, alone, Regime::kLatency), 0);
-  EXPECT_GT(Correlation(inside, both, Regime::kBandwidth), 0);
-  EXPECT_GT(Correlation(alone, both, Regime::kBandwidth), 0.5);
+  EXPECT_EQ(Correlations(inside, alone)[1], 0);
+  EXPECT_GT(Correlations(inside, alone)[0], 0);
+  EXPECT_GT(Correlations(inside, both)[1], 0);
+  EXPECT_GT(Correlations(alone, both)[1], 0.5);
 }
 
 TEST(NetworkModelTest, AMeasuredGroupIsInterpolatedAndItsNeighboursFollow) {

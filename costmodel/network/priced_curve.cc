@@ -61,12 +61,22 @@ double TowardBandwidth(double regime) { return std::clamp(regime / kLastRegime, 
 }  // namespace
 
 double CurveWeights::RatioAt(double size, double regime) const {
+  return WeighedCurves(*this).RatioAt(size, regime);
+}
+
+WeighedCurves::WeighedCurves(const CurveWeights& weights) : weights_(weights) {
+  for (const CurveWeights::Share& share : weights.shares) ends_.emplace_back(*share.curve);
+}
+
+double WeighedCurves::RatioAt(double size, double regime) const {
   const double toward = TowardBandwidth(regime);
-  double ratio = residual == nullptr ? 0 : residual->AtSize(size);
-  for (const Share& share : shares) {
+  const double formula = std::exp2(regime);
+  double ratio = weights_.residual == nullptr ? 0 : weights_.residual->AtSize(size);
+  for (size_t i = 0; i < ends_.size(); ++i) {
+    const CurveWeights::Share& share = weights_.shares[i];
     ratio += share.WeightAt(toward) * (share.is_same && size <= share.curve->knots.back().size
                                            ? share.curve->RatioAtSize(size)
-                                           : share.curve->RatioAtRegime(regime));
+                                           : ends_[i].RatioAt(regime, formula));
   }
   return ratio;
 }
@@ -103,8 +113,9 @@ PricedCurve::PricedCurve(const Op& op, const Device& device, const CurveWeights&
     first_size_ = weights.residual->curve.knots.front().size;
     last_size_ = weights.residual->curve.knots.back().size;
   }
+  const WeighedCurves curves(weights);
   for (double size = kFirstSize; size <= kLastSize; size += 1 / kSizesPerOctave) {
-    log_seconds_.push_back(std::log(Seconds(size, weights)));
+    log_seconds_.push_back(std::log(Seconds(size, curves)));
   }
   log_seconds_ = Ascending(log_seconds_);
 }
@@ -151,11 +162,11 @@ double PricedCurve::LeastSeconds(Bytes bytes, const CollectiveChoice& choice) co
   return (BusiestLinkTime(op, choice.method.algorithm) + 1_ns).seconds();
 }
 
-double PricedCurve::Seconds(double size, const CurveWeights& weights) const {
+double PricedCurve::Seconds(double size, const WeighedCurves& curves) const {
   const Bytes bytes(std::llround(std::exp2(size)));
   const CollectiveChoice choice = formula_.ChoiceAt(bytes);
   const double expected = formula_.SecondsOf(choice);
-  const double seconds = expected * std::exp(weights.RatioAt(size, formula_.RegimeAt(expected)));
+  const double seconds = expected * std::exp(curves.RatioAt(size, formula_.RegimeAt(expected)));
   return std::max(seconds, LeastSeconds(bytes, choice));
 }
 

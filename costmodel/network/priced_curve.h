@@ -45,6 +45,18 @@ struct CurveWeights {
   bool is_network_known = true;
 };
 
+// WeighedCurves: what CurveWeights::RatioAt() says, for many sizes.
+class WeighedCurves {
+ public:
+  // The weights must outlive it.
+  explicit WeighedCurves(const CurveWeights& weights);
+  double RatioAt(double size, double regime) const;
+
+ private:
+  const CurveWeights& weights_;
+  std::vector<TimeCurveEnd> ends_;  // by share
+};
+
 // Immutable, about 2 KB; does not refer to the curves that it was made from. More bytes never take
 // less time, and no time is shorter than the links allow.
 class PricedCurve {
@@ -54,7 +66,7 @@ class PricedCurve {
   NetworkEstimate At(Bytes bytes) const;
 
  private:
-  double Seconds(double size, const CurveWeights& weights) const;
+  double Seconds(double size, const WeighedCurves& curves) const;
   double LeastSeconds(Bytes bytes, const CollectiveChoice& choice) const;
   Basis BasisAt(double size) const;
   double SpreadAt(double size, double regime) const;

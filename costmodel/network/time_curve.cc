@@ -33,26 +33,6 @@ double Interpolate(const std::vector<Knot>& knots, double Knot::*axis, double at
   return below.ratio + (at - below.*axis) / width * (above.ratio - below.ratio);
 }
 
-// Returns the ratio beyond the last knot: what a further byte costs over what it costs in the
-// formula is what it was in the last doublings. Times are multiples of the formula's for no bytes,
-// which is exp2(regime) but for a factor.
-double BeyondLast(const std::vector<Knot>& knots, double regime) {
-  constexpr double kSlopeDoublings = 2;
-  constexpr double kMostChange = 0.5;  // of the logarithm of the ratio
-  const Knot& last = knots.back();
-  const auto formula = [](double at) { return std::exp2(at); };
-  size_t from = knots.size() - 1;
-  while (from > 0 && last.regime - knots[from].regime < kSlopeDoublings) --from;
-  const Knot& first = knots[from];
-  if (last.regime - first.regime < kSlopeDoublings) return last.ratio;
-  const double at_last = formula(last.regime) * std::exp(last.ratio);
-  const double at_first = formula(first.regime) * std::exp(first.ratio);
-  double slope = (at_last - at_first) / (formula(last.regime) - formula(first.regime));
-  slope = std::clamp(slope, std::exp(last.ratio - kMostChange), std::exp(last.ratio + kMostChange));
-  const double seconds = at_last + slope * (formula(regime) - formula(last.regime));
-  return std::log(seconds / formula(regime));
-}
-
 // The share of the outermost residual that is left beyond the knots.
 double Faded(const std::vector<Knot>& knots, double Knot::*axis, double at, double trust) {
   constexpr double kDoublings = 4;
@@ -132,8 +112,32 @@ double ResidualCurve::AtRegime(double regime) const {
 double TimeCurve::RatioAtSize(double size) const { return Interpolate(knots, &Knot::size, size); }
 
 double TimeCurve::RatioAtRegime(double regime) const {
-  const double within = Interpolate(knots, &Knot::regime, regime);
-  return regime <= knots.back().regime ? within : BeyondLast(knots, regime);
+  if (regime <= knots.back().regime) return Interpolate(knots, &Knot::regime, regime);
+  return TimeCurveEnd(*this).RatioAt(regime, std::exp2(regime));
+}
+
+TimeCurveEnd::TimeCurveEnd(const TimeCurve& curve) : curve_(&curve) {
+  constexpr double kSlopeDoublings = 2;
+  constexpr double kMostChange = 0.5;  // of the logarithm of the ratio
+  const std::vector<Knot>& knots = curve.knots;
+  const Knot& last = knots.back();
+  size_t from = knots.size() - 1;
+  while (from > 0 && last.regime - knots[from].regime < kSlopeDoublings) --from;
+  const Knot& first = knots[from];
+  is_flat_ = last.regime - first.regime < kSlopeDoublings;
+  if (is_flat_) return;
+  formula_ = std::exp2(last.regime);
+  measured_ = formula_ * std::exp(last.ratio);
+  const double first_formula = std::exp2(first.regime);
+  const double first_measured = first_formula * std::exp(first.ratio);
+  slope_ = std::clamp((measured_ - first_measured) / (formula_ - first_formula),
+                      std::exp(last.ratio - kMostChange), std::exp(last.ratio + kMostChange));
+}
+
+double TimeCurveEnd::RatioAt(double regime, double formula) const {
+  if (regime <= curve_->knots.back().regime) return curve_->RatioAtRegime(regime);
+  if (is_flat_) return curve_->knots.back().ratio;
+  return std::log((measured_ + slope_ * (formula - formula_)) / formula);
 }
 
 std::vector<TimeCurve> MakeCurves(std::span<const NetworkSample> samples,

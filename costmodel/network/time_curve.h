@@ -28,9 +28,25 @@ struct TimeCurve {
 
   // Returns a ratio that is linear between knots and constant beyond them.
   double RatioAtSize(double size) const;
-  // The same, but above the last knot the ratio moves on: a further byte costs the same multiple of
-  // the formula's as in the last two regimes.
+  // The same, but above the last knot the ratio moves on (TimeCurveEnd).
   double RatioAtRegime(double regime) const;
+};
+
+// TimeCurveEnd: the ratios of a curve above its last knot. There a further byte costs the same
+// multiple of the formula's as in the last two regimes.
+class TimeCurveEnd {
+ public:
+  // The curve must outlive it.
+  explicit TimeCurveEnd(const TimeCurve& curve);
+
+  // `formula` is exp2(regime): the formula's time, over half of its time for no bytes.
+  double RatioAt(double regime, double formula) const;
+
+ private:
+  const TimeCurve* curve_;
+  bool is_flat_ = false;  // too few regimes were measured
+  // At the last knot: the formula's time, and the measured one; and what a further byte costs.
+  double formula_ = 0, measured_ = 0, slope_ = 0;
 };
 
 // ResidualCurve: what a site's curve has beyond the prediction without that site, knot by knot: its

@@ -44,8 +44,7 @@ NodeType AssumedNode(const DeviceEntry& entry) {
 }  // namespace
 
 const NodeCatalogue& NodeCatalogue::Embedded() {
-  static const NodeCatalogue catalogue =
-      Parse(std::string(EmbeddedFile(kEmbeddedName)), kEmbeddedName, ".textproto");
+  static const NodeCatalogue catalogue = Parse(std::string(EmbeddedNodes()), kEmbeddedName, ".pb");
   return catalogue;
 }
 

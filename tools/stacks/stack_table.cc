@@ -249,9 +249,10 @@ const StackValue* StackDefaults::Find(std::string_view key) const {
   return found == values.end() ? nullptr : &*found;
 }
 
-StackTable StackTable::Parse(const std::string& text, const std::string& name) {
+StackTable StackTable::Parse(const std::string& text, const std::string& name,
+                             const std::string& extension) {
   StackTableProto proto;
-  ParseProtoText(text, name, ".textproto", &proto);
+  ParseProtoText(text, name, extension, &proto);
   StackTable table;
   std::map<std::string, StackProto> now;  // the entries so far, by id, put together
   for (int i = 0; i < proto.stacks_size(); ++i) {
@@ -289,7 +290,7 @@ StackTable StackTable::Parse(const std::string& text, const std::string& name) {
 }
 
 const StackTable& StackTable::Embedded() {
-  static const StackTable table = Parse(std::string(EmbeddedFile(kFile)), kFile);
+  static const StackTable table = Parse(std::string(EmbeddedStacks()), kFile, ".pb");
   return table;
 }
 

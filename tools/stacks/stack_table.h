@@ -59,8 +59,10 @@ class StackTable {
  public:
   // The data/stacks.textproto that is embedded in the binary, read at the first call.
   static const StackTable& Embedded();
-  // Reads a StackTableProto in text format. Throws an InputError that begins with `name`.
-  static StackTable Parse(const std::string& text, const std::string& name);
+  // Reads a StackTableProto in any format; `name` and `extension` are those of ParseProtoText().
+  // Throws an InputError that begins with `name`.
+  static StackTable Parse(const std::string& text, const std::string& name,
+                          const std::string& extension = ".textproto");
 
   std::vector<std::string> Names() const;
   // Returns what a stack did in a month, YYYY-MM; without a month, what it does now. nullptr if the
