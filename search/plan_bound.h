@@ -28,6 +28,9 @@ class PlanBound {
   explicit PlanBound(const SearchProblem& problem)
       : probes_([&problem] { return StepProbe(problem); }) {}
 
+  // As StepProbe::UseMemoryOf().
+  void UseMemoryOf(const PlanBound& other) { probe_.UseMemoryOf(other.probe_); }
+
   // Returns a time that is never more than the step time that SimulateStep() gives for the plan;
   // zero if nothing is known of it. May be called from any thread. Precondition: the plan has no
   // FindErrors().

@@ -87,6 +87,8 @@ class PlanSpace {
   // Returns CloseTime() if it is known already, else LeastTime().
   Duration KnownTime(size_t index);
   const SearchProblem& problem() const { return problem_; }
+  // Uses what another space remembers of plans, for close bounds. As StepProbe::UseMemoryOf().
+  void UseMemoryOf(const PlanSpace& other) { plan_bound_.UseMemoryOf(other.plan_bound_); }
 
  private:
   const SearchProblem& problem_;

@@ -27,6 +27,7 @@ struct Candidate {
   size_t index = 0;
   double floor = 0;  // its score under the present costs is no less
   bool may_fit = true;
+  bool is_memory_known = false;  // `may_fit` counts LeastMemory()
 };
 
 // Candidates holds the plans that may fit, by their floors, as far as they are enumerated.
@@ -44,11 +45,22 @@ class Candidates {
          rest = space_.BoundOfRest()) {
       space_.EnumerateMore();
     }
-    if (known_ == space_.size()) return;
-    AddFrom(std::exchange(known_, space_.size()));
+    if (known_ < space_.size()) AddFrom(std::exchange(known_, space_.size()));
+    // Most plans are far above every score, and need no order.
+    const auto is_above = [&](const Candidate& candidate) { return candidate.floor >= score; };
+    const auto end = std::partition(above_.begin(), above_.end(), is_above);
+    by_floor_.insert(by_floor_.end(), end, above_.end());
+    above_.erase(end, above_.end());
     std::sort(by_floor_.begin(), by_floor_.end(), [](const Candidate& a, const Candidate& b) {
       return a.floor != b.floor ? a.floor < b.floor : a.index < b.index;
     });
+  }
+  // Returns whether the candidate's memory bound fits.
+  bool MayFit(Candidate& candidate) {
+    if (!std::exchange(candidate.is_memory_known, true) && candidate.may_fit) {
+      candidate.may_fit = space_.LeastMemory(candidate.index).Share() <= 1;
+    }
+    return candidate.may_fit;
   }
   // Returns whether all plans whose floor may be below `score` are enumerated.
   bool HasAllBelow(double score) const { return space_.BoundOfRest().value_or(score) >= score; }
@@ -70,7 +82,7 @@ class Candidates {
       const Duration least = std::max(space_.KnownTime(i), simulated[i - first]);
       if (least == Duration::Max()) continue;
       const double rate = counts_cost ? CostRate(problem, space_.GroupDevices(i)) : 1;
-      by_floor_.push_back({i, least.seconds() * rate});
+      above_.push_back({i, least.seconds() * rate});
     }
   }
 
@@ -78,6 +90,7 @@ class Candidates {
   const std::span<const SeenPlan> seen_;
   size_t known_ = 0;  // plans of the space that were considered
   std::vector<Candidate> by_floor_;
+  std::vector<Candidate> above_;  // those whose floor is above all scores so far, in any order
 };
 
 class Change {
@@ -103,6 +116,7 @@ class Change {
     candidates.EnumerateBelow(most, [&] { return spent(answer_.evaluated); });
     const bool has_all = candidates.HasAllBelow(most);
     space_ = base_.Under(problem_);
+    space_->UseMemoryOf(base_);
     size_t next = 0;
     while (next < candidates.size() && MayWin(candidates[next]) && !spent(answer_.evaluated)) {
       next = EvaluateWave(candidates, next);
@@ -120,9 +134,9 @@ class Change {
     for (; next < candidates.size() && wave.size() < kWave && MayWin(candidates[next]); ++next) {
       Candidate& candidate = candidates[next];
       if (!candidate.may_fit || space_->Bound(candidate.index) >= Best()) continue;
-      candidate.may_fit = space_->LeastMemory(candidate.index).Share() <= 1;
-      if (candidate.may_fit && space_->CloseBound(candidate.index) < Best())
+      if (candidates.MayFit(candidate) && space_->CloseBound(candidate.index) < Best()) {
         wave.push_back(&candidate);
+      }
     }
     std::vector<std::optional<RankedPlan>> ranked = ComputeTogether<std::optional<RankedPlan>>(
         watch_, wave.size(),

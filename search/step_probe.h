@@ -1,6 +1,7 @@
 // StepProbe: what the passes, messages and exchanges of a plan's step take, as its lowering says.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -54,7 +55,11 @@ class StepProbe {
  public:
   // The problem must outlive it.
   explicit StepProbe(const SearchProblem& problem)
-      : problem_(problem), lowering_(problem.workload, problem.cluster) {}
+      : problem_(problem),
+        lowering_(std::make_shared<LoweringMemory>(problem.workload, problem.cluster)) {}
+  // Uses what another probe remembers of plans. Its problem differs at most in the cost model, and
+  // the two must not be used at the same time.
+  void UseMemoryOf(const StepProbe& other) { lowering_ = other.lowering_; }
 
   // Returns the times of a plan that has no FindErrors(); its passes need not be in order yet. They
   // are those of ops on idle links, so whatever the engine adds makes them longer. No value for
@@ -64,7 +69,7 @@ class StepProbe {
 
  private:
   const SearchProblem& problem_;
-  LoweringMemory lowering_;
+  std::shared_ptr<LoweringMemory> lowering_;  // does not depend on the cost model
 };
 
 }  // namespace stagecraft
