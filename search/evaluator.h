@@ -39,6 +39,9 @@ class Evaluator {
 
   // Returns the memory of a plan whose passes are known, whether it fits or not.
   std::vector<StageMemory> Memory(const Plan& plan) { return memory_.Estimate(plan); }
+  // Returns the memory without fragmentation, which is quick to compute: if this does not fit,
+  // neither does the plan.
+  std::vector<StageMemory> LeastMemory(const Plan& plan) { return memory_.EstimateTensors(plan); }
 
   // How many training steps so far were proven to repeat themselves, and how many were simulated
   // whole.

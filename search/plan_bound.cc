@@ -159,7 +159,7 @@ Duration BoundOf(const ProbedStep& step, const Plan& plan) {
 }
 
 Duration PlanBound::StepTime(const Plan& plan) {
-  const std::optional<ProbedStep> step = probes_.local().Measure(plan);
+  const std::optional<ProbedStep> step = StepProbe(problem_, memories_->local()).Measure(plan);
   return step ? BoundOf(*step, plan) : Duration();
 }
 

@@ -3,9 +3,12 @@
 
 #include <oneapi/tbb/enumerable_thread_specific.h>
 
+#include <memory>
+
 #include "costmodel/units.h"
 #include "search/problem.h"
 #include "search/step_probe.h"
+#include "sim/lowering/lowering_memory.h"
 #include "sim/plan/plan.h"
 
 namespace stagecraft {
@@ -26,10 +29,14 @@ class PlanBound {
  public:
   // The problem must outlive it.
   explicit PlanBound(const SearchProblem& problem)
-      : probes_([&problem] { return StepProbe(problem); }) {}
+      : problem_(problem),
+        memories_(
+            std::make_shared<Memories>([&workload = problem.workload, &cluster = problem.cluster] {
+              return LoweringMemory(workload, cluster);
+            })) {}
 
-  // As StepProbe::UseMemoryOf().
-  void UseMemoryOf(const PlanBound& other) { probe_.UseMemoryOf(other.probe_); }
+  // Uses what another bound remembers of plans. Its problem differs at most in the cost model.
+  void UseMemoryOf(const PlanBound& other) { memories_ = other.memories_; }
 
   // Returns a time that is never more than the step time that SimulateStep() gives for the plan;
   // zero if nothing is known of it. May be called from any thread. Precondition: the plan has no
@@ -37,7 +44,11 @@ class PlanBound {
   Duration StepTime(const Plan& plan);
 
  private:
-  tbb::enumerable_thread_specific<StepProbe> probes_;
+  // One for each thread. They do not depend on the cost model.
+  using Memories = tbb::enumerable_thread_specific<LoweringMemory>;
+
+  const SearchProblem& problem_;
+  std::shared_ptr<Memories> memories_;
 };
 
 // Returns the bound for a plan whose step was measured.

@@ -87,7 +87,7 @@ class PlanSpace {
   // Returns CloseTime() if it is known already, else LeastTime().
   Duration KnownTime(size_t index);
   const SearchProblem& problem() const { return problem_; }
-  // Uses what another space remembers of plans, for close bounds. As StepProbe::UseMemoryOf().
+  // Uses what another space remembers of plans, for close bounds. As PlanBound::UseMemoryOf().
   void UseMemoryOf(const PlanSpace& other) { plan_bound_.UseMemoryOf(other.plan_bound_); }
 
  private:

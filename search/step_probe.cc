@@ -332,7 +332,7 @@ std::optional<ProbedStep> StepProbe::Measure(const Plan& plan) {
   if (!flushes || !HasSeparatePipelines(plan) || plan.SplitsVocabulary()) return std::nullopt;
   const Plan probe = ShortPlan(plan);
   const Schedule schedule = WithFasterProducts(Lower(probe, problem_.workload, problem_.cluster,
-                                                     {.framework = problem_.framework}, *lowering_),
+                                                     {.framework = problem_.framework}, lowering_),
                                                problem_.cluster, problem_.model);
   const BoundCosts costs = BindCosts(schedule, problem_.cluster, problem_.model);
   return ProbeReading(plan, schedule, costs).Run();

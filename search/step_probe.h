@@ -1,7 +1,6 @@
 // StepProbe: what the passes, messages and exchanges of a plan's step take, as its lowering says.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -53,13 +52,9 @@ struct ProbedStep {
 
 class StepProbe {
  public:
-  // The problem must outlive it.
-  explicit StepProbe(const SearchProblem& problem)
-      : problem_(problem),
-        lowering_(std::make_shared<LoweringMemory>(problem.workload, problem.cluster)) {}
-  // Uses what another probe remembers of plans. Its problem differs at most in the cost model, and
-  // the two must not be used at the same time.
-  void UseMemoryOf(const StepProbe& other) { lowering_ = other.lowering_; }
+  // Both must outlive it. The memory is one of the problem's workload and cluster.
+  StepProbe(const SearchProblem& problem, LoweringMemory& memory)
+      : problem_(problem), lowering_(memory) {}
 
   // Returns the times of a plan that has no FindErrors(); its passes need not be in order yet. They
   // are those of ops on idle links, so whatever the engine adds makes them longer. No value for
@@ -69,7 +64,7 @@ class StepProbe {
 
  private:
   const SearchProblem& problem_;
-  std::shared_ptr<LoweringMemory> lowering_;  // does not depend on the cost model
+  LoweringMemory& lowering_;
 };
 
 }  // namespace stagecraft

@@ -182,14 +182,18 @@ StageMemory MemoryEstimator::EstimateReplica(const Plan& plan, int stage, int re
 }
 
 std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan) {
-  return Estimate(plan, /*always=*/true);
+  return Estimate(plan, Fragmentation::kAlways);
+}
+
+std::vector<StageMemory> MemoryEstimator::EstimateTensors(const Plan& plan) {
+  return Estimate(plan, Fragmentation::kNever);
 }
 
 std::vector<StageMemory> MemoryEstimator::EstimateIfTensorsFit(const Plan& plan) {
-  return Estimate(plan, /*always=*/false);
+  return Estimate(plan, Fragmentation::kIfTensorsFit);
 }
 
-std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool always) {
+std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, Fragmentation fragmentation) {
   Estimator estimator = remembered_->Begin(plan, cluster_);
   std::vector<std::vector<Estimator::Draft>> drafts = estimator.AllTensors();
   const auto fullest = [&] {
@@ -202,11 +206,11 @@ std::vector<StageMemory> MemoryEstimator::Estimate(const Plan& plan, bool always
     }
     return stages;
   };
-  if (!always) {
+  if (fragmentation != Fragmentation::kAlways) {
     std::vector<StageMemory> stages = fullest();
     const bool fit = std::all_of(stages.begin(), stages.end(),
                                  [](const StageMemory& memory) { return memory.fits(); });
-    if (!fit) return stages;
+    if (!fit || fragmentation == Fragmentation::kNever) return stages;
   }
   for (std::vector<Estimator::Draft>& of_stage : drafts) {
     for (Estimator::Draft& draft : of_stage) estimator.AddFragmentation(draft);

@@ -69,8 +69,11 @@ class MemoryEstimator {
   // Returns one entry for each stage, in pipeline order, for its fullest replica: if replicas
   // differ, one that does not fit or else the one with the least room on its device.
   std::vector<StageMemory> Estimate(const Plan& plan);
-  // Does the same, but leaves out fragmentation, which takes most of the time, if some stage does
-  // not fit even without it.
+  // Does the same without fragmentation, which takes most of the time; no device needs less than
+  // this.
+  std::vector<StageMemory> EstimateTensors(const Plan& plan);
+  // Does the same as Estimate(), but leaves out fragmentation if some stage does not fit even
+  // without it.
   std::vector<StageMemory> EstimateIfTensorsFit(const Plan& plan);
   // Returns the memory of one replica of a stage.
   StageMemory EstimateReplica(const Plan& plan, int stage, int replica);
@@ -78,8 +81,8 @@ class MemoryEstimator {
  private:
   struct Remembered;
   class Estimator;
-  // `always`: also if some stage does not fit without fragmentation.
-  std::vector<StageMemory> Estimate(const Plan& plan, bool always);
+  enum class Fragmentation { kAlways, kIfTensorsFit, kNever };
+  std::vector<StageMemory> Estimate(const Plan& plan, Fragmentation fragmentation);
 
   const Cluster& cluster_;
   std::unique_ptr<Remembered> remembered_;

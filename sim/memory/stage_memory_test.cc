@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "sim/memory/memory_curve.h"
@@ -25,6 +26,21 @@ TEST(StageMemoryTest, ItemsAddUpToThePeak) {
   // There are a group of stages and one of those that hold a table together.
   EXPECT_EQ(memory.Outside(), ContextMemory() + 2 * NcclBuffers(2, cluster.device(0).generation));
   EXPECT_GE(memory.fragmentation, Bytes());
+}
+
+// Fragmentation is all that an estimate of tensors alone leaves out.
+TEST(StageMemoryTest, TensorsAloneLackFragmentation) {
+  const Cluster cluster = MakeCluster(1, 2);
+  const Workload workload = MakeWorkload();
+  const Plan plan = MakePlan(Degrees(1, 2), workload, cluster);
+  MemoryEstimator estimator(workload, cluster);
+  const std::vector<StageMemory> tensors = estimator.EstimateTensors(plan);
+  std::vector<StageMemory> all = estimator.Estimate(plan);
+  EXPECT_EQ(estimator.EstimateIfTensorsFit(plan), all);
+  Bytes fragmentation;
+  for (StageMemory& memory : all) fragmentation += std::exchange(memory.fragmentation, Bytes());
+  EXPECT_GT(fragmentation, Bytes());
+  EXPECT_EQ(tensors, all);
 }
 
 TEST(StageMemoryTest, EveryGroupHasBuffers) {
