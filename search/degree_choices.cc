@@ -51,10 +51,11 @@ class ChoiceEnumeration {
     choice.pipeline = family_.pipeline;
     choice.data = family_.data;
     choice.splits_tokens = family_.splits_tokens;
+    choice.overlaps_tensor = family_.overlaps_tensor;
     choice.device_list = static_cast<uint8_t>(*family_.device_list);
     for (const uint8_t rank_order : RankOrders()) {
       choice.rank_order = rank_order;
-      AddExperts(choice);
+      if (MayOverlapTensor(rank_order)) AddExperts(choice);
     }
     return std::move(found_);
   }
@@ -84,6 +85,12 @@ class ChoiceEnumeration {
       orders.push_back(static_cast<uint8_t>(i));
     }
     return orders;
+  }
+
+  // If the search chooses, only groups of consecutive ranks are known to lie within domains.
+  bool MayOverlapTensor(uint8_t rank_order) const {
+    const bool is_chosen = choices_.chooses_tensor_overlap && family_.overlaps_tensor;
+    return !is_chosen || rank_orders_[rank_order].starts_with("tp");
   }
 
   void AddExperts(DegreeChoice choice) {
@@ -118,6 +125,7 @@ class ChoiceEnumeration {
     if (choice.pipeline == 1 && pipeline_schedule != one_stage_) return;
     if (!is_even() && IsAsynchronous(pipeline_schedule)) return;
     choice.schedule = static_cast<uint8_t>(pipeline_schedule);
+    choice.overlaps_sends = OverlapsSends(choices_, problem_.given, pipeline_schedule);
     for (const int chunks : ChunksOf(pipeline_schedule)) {
       choice.chunks = chunks;
       if (MicroBatchesFit(pipeline_schedule, choice)) AddRecomputes(choice);
@@ -164,8 +172,33 @@ class ChoiceEnumeration {
     for (const int zero : Or(choices_.zeros, usual)) {
       if ((has_copies || pairs_passes || !is_even()) && zero > 1) continue;
       choice.zero = static_cast<uint8_t>(zero);
+      AddOverlap(choice);
+    }
+  }
+
+  void AddOverlap(DegreeChoice choice) {
+    if (!choices_.chooses_gather_overlap) {
+      choice.overlaps_gather = problem_.given.overlap_param_gather;
+      found_.push_back(choice);
+      return;
+    }
+    if (MayOverlapGather(choice)) {
+      choice.overlaps_gather = true;
       found_.push_back(choice);
     }
+    choice.overlaps_gather = false;
+    found_.push_back(choice);
+  }
+
+  // Returns whether parameters that the update gathers may be gathered beside the next forward.
+  // Frameworks want gradients to be reduced beside the backward, too.
+  bool MayOverlapGather(const DegreeChoice& choice) const {
+    const auto schedule = static_cast<PipelineSchedule>(choice.schedule);
+    const bool gathers = choice.zero == 1 || choice.zero == 2;
+    const bool is_alone = choice.data * choice.context == 1;
+    const PlanDegrees& given = problem_.given;
+    return gathers && !is_alone && !given.forward_only && given.overlap_grad_reduce &&
+           PlacementOf(schedule) != Placement::kBidirectional && !IsAsynchronous(schedule);
   }
 
   const SearchProblem& problem_;

@@ -54,6 +54,18 @@ std::vector<int> CountsOf(const DeviceOrders& orders, const DevicePart& part, De
   return counts;
 }
 
+// Returns the largest number of which the devices of every scale-up domain are a multiple. Devices
+// of a domain are next to each other.
+int DomainDivisor(const Cluster& cluster, const std::vector<int>& devices) {
+  int divisor = 0, count = 0, domain = -1;
+  for (const int device : devices) {
+    const int own = cluster.domain(cluster.place(device).node);
+    if (own != std::exchange(domain, own)) divisor = std::gcd(divisor, std::exchange(count, 0));
+    ++count;
+  }
+  return std::gcd(divisor, count);
+}
+
 // StageDivision lists the ways to divide a stage.
 class StageDivision {
  public:
@@ -67,10 +79,13 @@ class StageDivision {
       for (const bool splits_tokens : TokenSplits(tensor)) {
         for (const int context : Or(choices_.context, ContextDegrees())) {
           if (!ContextFits(tensor, context, splits_tokens)) continue;
-          found.push_back({.part = {},
-                           .tensor = tensor,
-                           .context = context,
-                           .splits_tokens = splits_tokens && tensor > 1});
+          for (const bool overlaps : TensorOverlaps(tensor, splits_tokens)) {
+            found.push_back({.part = {},
+                             .tensor = tensor,
+                             .context = context,
+                             .splits_tokens = splits_tokens && tensor > 1,
+                             .overlaps_tensor = overlaps});
+          }
         }
       }
     }
@@ -94,7 +109,15 @@ class StageDivision {
   std::vector<bool> TokenSplits(int tensor) const {
     const PlanDegrees& given = problem_.given;
     if (given.sequence_parallel >= 0 || tensor == 1) return {given.sequence_parallel != 0};
-    if (given.overlap_tensor) return {true};
+    if (given.overlap_tensor && !choices_.chooses_tensor_overlap) return {true};
+    return {true, false};
+  }
+
+  // Returns whether to try plans whose tensor-parallel collectives run beside GEMMs, or others, or
+  // both.
+  std::vector<bool> TensorOverlaps(int tensor, bool splits_tokens) const {
+    if (!choices_.chooses_tensor_overlap) return {problem_.given.overlap_tensor};
+    if (tensor == 1 || !splits_tokens) return {false};
     return {true, false};
   }
 
@@ -168,8 +191,14 @@ std::vector<DegreeFamily> DegreeSpace::ReplicasOf(const DegreePart& part) const 
     return pipeline > problem_.workload.layer_count() ||
            !HasSchedules(problem_, pipeline, part.schedules);
   });
+  // The kernels that overlap collectives with GEMMs write into the memory of the other ranks, which
+  // wants links within a scale-up domain (Transformer Engine's user buffers, PyTorch's symmetric
+  // memory). What is asked for is tried anywhere.
+  const bool wants_domains = problem_.choices.chooses_tensor_overlap;
+  const int divisor = wants_domains ? DomainDivisor(problem_.cluster, orders_.In(part.devices)) : 0;
   std::vector<DegreeFamily> replicas;
   for (DegreeFamily& division : StageDegrees()) {
+    if (wants_domains && division.overlaps_tensor && divisor % division.tensor != 0) continue;
     division.part = part;
     for (const int pipeline : pipelines) {
       division.pipeline = pipeline;

@@ -85,12 +85,12 @@ class EqualStages : public PlanSpace {
   }
 
   size_t size() const override { return all_->choices.size(); }
-  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
-    return rest_ ? rest_->LeastScore(schedules) : std::nullopt;
+  std::optional<double> BoundOfRest(ScheduleClass schedules, Overlaps overlaps) const override {
+    return rest_ ? rest_->LeastScore(schedules, overlaps) : std::nullopt;
   }
-  void EnumerateMore(ScheduleClass schedules) override {
+  void EnumerateMore(ScheduleClass schedules, Overlaps overlaps) override {
     const std::optional<DegreeFamily> family =
-        rest_ ? rest_->Divide(schedules) : std::optional<DegreeFamily>();
+        rest_ ? rest_->Divide(schedules, overlaps) : std::optional<DegreeFamily>();
     if (!family) return;
     const std::vector<DegreeChoice> choices = all_->degrees.ChoicesOf(*family);
     all_->choices.insert(all_->choices.end(), choices.begin(), choices.end());
@@ -134,19 +134,34 @@ class EqualStages : public PlanSpace {
   }
   std::string Describe(size_t index) const override {
     const PlanDegrees d = At(index);
-    return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}{}{}",
+    return fmt::format("tp {}, cp {}, pp {}, dp {}, micro-batch {}, recompute {}, zero {}{}{}{}",
                        d.tensor, d.context, d.pipeline, d.data, d.micro_batch, Name(d.recompute),
                        d.zero, d.tensor > 1 && !d.sequence_parallel ? ", sp off" : "",
-                       d.rank_order == kDefaultRankOrder ? "" : ", rank order " + d.rank_order);
+                       d.rank_order == kDefaultRankOrder ? "" : ", rank order " + d.rank_order,
+                       OverlapText(d));
   }
   PipelineSchedule Order(size_t index) const override {
     return static_cast<PipelineSchedule>(all_->choices[index].schedule);
+  }
+  bool ChoosesOverlap(size_t index) const override {
+    const DegreeChoice& choice = all_->choices[index];
+    const PlanDegrees& given = problem().given;
+    return choice.overlaps_tensor != given.overlap_tensor ||
+           choice.overlaps_gather != given.overlap_param_gather;
   }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return std::make_unique<EqualStages>(other, all_, std::make_shared<LayerTimesMemo>(other));
   }
 
  private:
+  // The overlaps that the search has chosen.
+  std::string OverlapText(const PlanDegrees& degrees) const {
+    const Choices& choices = problem().choices;
+    std::string text;
+    if (choices.chooses_tensor_overlap && degrees.overlap_tensor) text += ", overlap tp";
+    if (choices.chooses_gather_overlap && degrees.overlap_param_gather) text += ", overlap gather";
+    return text;
+  }
   // `count` consecutive devices, from `device` on.
   struct DeviceRow {
     int device = 0;

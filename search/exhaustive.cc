@@ -31,11 +31,16 @@ constexpr int kMostSteps = 4096;
 constexpr size_t kWaveBetweenSteps = 8;
 // The most plans that are looked at side by side before they may be evaluated.
 constexpr size_t kMostLooks = 16;
-// Only plans with the usual schedules are evaluated until there were kLeastEvaluations evaluations
-// and kPatience times as many as it took to find the best of these plans.
+// Plans of the next scope are evaluated, too, once there were kLeastEvaluations evaluations in the
+// present one and kPatience times as many as it took to find the best of its plans.
 constexpr int64_t kLeastEvaluations = 1024;
 constexpr int64_t kPatience = 4;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Which plans are evaluated: those with the usual schedules that overlap only what the problem
+// gives, all with the usual schedules, or all. The first scope is for searches with a budget, which
+// more choice must not lead astray.
+enum class Scope { kAsGiven, kUsual, kAll };
 
 struct Candidate {
   size_t index = 0;  // in the space
@@ -72,36 +77,36 @@ void PassAlong(Bytes& bytes, Value& value) {
   bytes(is_done, misfit, close);
 }
 
-// Queue holds the candidates that wait, by pipeline schedule and then bound. Schedules take turns,
-// so that one whose bounds are loose does not keep the others from being evaluated.
-class Queue {
+// CandidateQueue holds the candidates that wait, by pipeline schedule and whether their overlap is
+// that of the problem, and then by bound. Schedules take turns, so that one whose bounds are loose
+// does not keep the others from being evaluated.
+class CandidateQueue {
  public:
-  void Add(PipelineSchedule pipeline_schedule, const Candidate& candidate) {
-    const auto family = static_cast<size_t>(pipeline_schedule);
-    if (by_schedule_.size() <= family) by_schedule_.resize(family + 1);
-    by_schedule_[family].push(candidate);
+  void Add(PipelineSchedule pipeline_schedule, bool chooses_overlap, const Candidate& candidate) {
+    const size_t heap = 2 * static_cast<size_t>(pipeline_schedule) + (chooses_overlap ? 1 : 0);
+    if (heaps_.size() <= heap) heaps_.resize(heap + 1);
+    heaps_[heap].push(candidate);
     ++size_;
   }
   size_t size() const { return size_; }
 
-  // Returns the least bound of the candidates with schedules up to a class; infinity if none waits.
-  double LeastBound(ScheduleClass last) const {
+  // Returns the least bound of the candidates in a scope; infinity if none waits.
+  double LeastBound(Scope scope) const {
     double least = kInfinity;
-    for (size_t schedule = 0; schedule < by_schedule_.size(); ++schedule) {
-      const Heap& heap = by_schedule_[schedule];
-      if (!heap.empty() && IsUpTo(last, schedule)) least = std::min(least, heap.top().bound);
+    for (size_t i = 0; i < heaps_.size(); ++i) {
+      const Heap& heap = heaps_[i];
+      if (!heap.empty() && ScopeOf(i) <= scope) least = std::min(least, heap.top().bound);
     }
     return least;
   }
 
-  // Takes the next candidate that has a schedule up to a class and a bound below `bound`; no value
-  // if there is none.
-  std::optional<Candidate> Take(ScheduleClass last, double bound) {
-    for (size_t tried = 0; tried < by_schedule_.size(); ++tried) {
-      const size_t schedule = turn_;
-      turn_ = (turn_ + 1) % by_schedule_.size();
-      Heap& heap = by_schedule_[schedule];
-      if (!IsUpTo(last, schedule) || heap.empty() || heap.top().bound >= bound) continue;
+  // Takes the next candidate of a scope with a bound below `bound`; no value if there is none.
+  std::optional<Candidate> Take(Scope scope, double bound) {
+    for (size_t tried = 0; tried < heaps_.size(); ++tried) {
+      const size_t i = turn_;
+      turn_ = (turn_ + 1) % heaps_.size();
+      Heap& heap = heaps_[i];
+      if (ScopeOf(i) > scope || heap.empty() || heap.top().bound >= bound) continue;
       const Candidate taken = heap.top();
       heap.pop();
       --size_;
@@ -113,11 +118,12 @@ class Queue {
  private:
   using Heap = std::priority_queue<Candidate>;
 
-  static bool IsUpTo(ScheduleClass last, size_t schedule) {
-    return ClassOf(static_cast<PipelineSchedule>(schedule)) <= last;
+  static Scope ScopeOf(size_t heap) {
+    const bool is_usual = ClassOf(static_cast<PipelineSchedule>(heap / 2)) == ScheduleClass::kUsual;
+    return !is_usual ? Scope::kAll : heap % 2 == 1 ? Scope::kUsual : Scope::kAsGiven;
   }
 
-  std::vector<Heap> by_schedule_;
+  std::vector<Heap> heaps_;
   size_t turn_ = 0;
   size_t size_ = 0;
 };
@@ -125,7 +131,14 @@ class Queue {
 class Search {
  public:
   Search(const SearchProblem& problem, PlanSpace& space, const SearchOptions& options)
-      : problem_(problem), space_(space), findings_(problem, space, options) {}
+      : problem_(problem),
+        space_(space),
+        findings_(problem, space, options),
+        is_limited_(options.budget.evaluations > 0 || options.budget.seconds > 0) {
+    const Choices& choices = problem.choices;
+    const bool chooses = choices.chooses_tensor_overlap || choices.chooses_gather_overlap;
+    scope_ = is_limited_ && chooses ? Scope::kAsGiven : Scope::kUsual;
+  }
 
   SearchResult Run() {
     QueueFrom(0);
@@ -134,9 +147,9 @@ class Search {
       EnumerateWhatMayBeLeast();
       const size_t most = is_behind_ ? std::min(wave, kWaveBetweenSteps) : wave;
       const std::vector<size_t> taken = TakeWave(findings_.Room(most));
-      if (taken.empty() && looks_at_ == ScheduleClass::kOther) break;
+      if (taken.empty() && scope_ == Scope::kAll) break;
       Evaluate(taken);
-      if (taken.empty() || IsTimeForOthers()) looks_at_ = ScheduleClass::kOther;
+      if (scope_ != Scope::kAll && (taken.empty() || IsTimeForOthers())) WidenScope();
       findings_.Report(static_cast<int64_t>(queue_.size()), findings_.best_score(),
                        std::min(LeastUnseen(), findings_.best_score()));
     }
@@ -145,34 +158,42 @@ class Search {
 
  private:
   double LeastUnseen() const {
-    return std::min(queue_.LeastBound(ScheduleClass::kOther),
-                    space_.BoundOfRest().value_or(kInfinity));
+    return std::min(queue_.LeastBound(Scope::kAll), space_.BoundOfRest().value_or(kInfinity));
   }
 
   bool IsTimeForOthers() const {
     const SearchResult& result = findings_.result();
     const int64_t last = result.curve.empty() ? 0 : result.curve.back().evaluations;
-    return result.evaluated >= std::max(kLeastEvaluations, kPatience * last);
+    const int64_t own = std::max<int64_t>(0, last - before_scope_);
+    return result.evaluated - before_scope_ >= std::max(kLeastEvaluations, kPatience * own);
+  }
+
+  void WidenScope() {
+    scope_ = scope_ == Scope::kAsGiven ? Scope::kUsual : Scope::kAll;
+    before_scope_ = findings_.result().evaluated;
   }
 
   void EnumerateWhatMayBeLeast() {
     is_behind_ = false;
     EnumerateWhatMayBeLeast(ScheduleClass::kUsual);
-    if (looks_at_ == ScheduleClass::kOther) EnumerateWhatMayBeLeast(ScheduleClass::kOther);
+    if (scope_ == Scope::kAll) EnumerateWhatMayBeLeast(ScheduleClass::kOther);
   }
 
   // Enumerates as long as a plan of this class that is not enumerated yet may be kept and score
   // less than all plans that wait. If plans wait, this ends when the budget is spent or after many
   // steps; a stop of the search ends it at once.
   void EnumerateWhatMayBeLeast(ScheduleClass schedules) {
-    for (int step = 0; const std::optional<double> rest = space_.BoundOfRest(schedules); ++step) {
-      const double waiting = queue_.LeastBound(looks_at_);
+    const Overlaps overlaps = scope_ == Scope::kAsGiven ? Overlaps::kAsGiven : Overlaps::kAny;
+    for (int step = 0;; ++step) {
+      const std::optional<double> rest = space_.BoundOfRest(schedules, overlaps);
+      if (!rest) return;
+      const double waiting = queue_.LeastBound(scope_);
       if (*rest > waiting || *rest >= findings_.WorstKept()) return;
       if (queue_.size() > 0 ? findings_.IsSpent() : findings_.IsStopped()) return;
       is_behind_ = step >= kMostSteps && waiting < findings_.WorstKept();
       if (is_behind_) return;
       const size_t before = space_.size();
-      space_.EnumerateMore(schedules);
+      space_.EnumerateMore(schedules, overlaps);
       QueueFrom(before);
     }
   }
@@ -180,8 +201,14 @@ class Search {
   void QueueFrom(size_t from) {
     for (size_t i = from; i < space_.size(); ++i) {
       const double bound = space_.Bound(i);
-      if (bound < kInfinity) queue_.Add(space_.Order(i), {i, bound});
+      if (bound < kInfinity) Requeue({i, bound});
     }
+  }
+
+  void Requeue(const Candidate& candidate) {
+    const size_t index = candidate.index;
+    const bool is_apart = is_limited_ && space_.ChoosesOverlap(index);
+    queue_.Add(space_.Order(index), is_apart, candidate);
   }
 
   // Takes the next plans to be evaluated, at most `most`, without those whose least memory does not
@@ -205,7 +232,7 @@ class Search {
   std::vector<size_t> TakeUnknown(size_t most, std::vector<size_t>& wave) {
     std::vector<size_t> unknown;
     for (size_t taken = 0; taken < most && !(taken > 0 && findings_.IsSpent());) {
-      const std::optional<Candidate> next = queue_.Take(looks_at_, findings_.WorstKept());
+      const std::optional<Candidate> next = queue_.Take(scope_, findings_.WorstKept());
       if (!next) break;
       if (next->is_close) {
         wave.push_back(next->index);
@@ -249,7 +276,7 @@ class Search {
   }
 
   void Note(const Looked& looked, size_t index, std::vector<size_t>& wave) {
-    if (!looked.is_done) return queue_.Add(space_.Order(index), {index, space_.Bound(index)});
+    if (!looked.is_done) return Requeue({index, space_.Bound(index)});
     if (looked.misfit) {
       findings_.CountMisfit();
       return NoteMisfit(*looked.misfit, index);
@@ -261,7 +288,7 @@ class Search {
     if (is_behind_) {
       wave.push_back(index);
     } else {
-      queue_.Add(space_.Order(index), {index, bound, true});
+      Requeue({index, bound, true});
     }
   }
 
@@ -277,7 +304,7 @@ class Search {
       if (found[i].is_done) {
         Keep(std::move(found[i].plan), indices[i]);
       } else {
-        queue_.Add(space_.Order(indices[i]), {indices[i], space_.CloseBound(indices[i]), true});
+        Requeue({indices[i], space_.CloseBound(indices[i]), true});
       }
     }
   }
@@ -322,10 +349,11 @@ class Search {
   const SearchProblem& problem_;
   PlanSpace& space_;
   Findings findings_;
-  Queue queue_;
+  CandidateQueue queue_;
   bool is_behind_ = false;  // plans that are not enumerated yet may score less than those that wait
-  // Plans with schedules of this class and of those before it are evaluated.
-  ScheduleClass looks_at_ = ScheduleClass::kUsual;
+  const bool is_limited_;   // by a budget
+  Scope scope_ = Scope::kUsual;
+  int64_t before_scope_ = 0;  // evaluations before this scope
 };
 
 }  // namespace

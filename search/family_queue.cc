@@ -14,16 +14,24 @@ FamilyQueue::FamilyQueue(const SearchProblem& problem, const DegreeSpace& degree
   }
 }
 
-std::optional<double> FamilyQueue::LeastScore(ScheduleClass schedules) const {
-  const std::priority_queue<Branch>& rest = rest_[static_cast<size_t>(schedules)];
-  return rest.empty() ? std::nullopt : std::optional(rest.top().least_score);
+std::optional<size_t> FamilyQueue::LeastHeap(ScheduleClass schedules, Overlaps overlaps) const {
+  const size_t as_given = 2 * static_cast<size_t>(schedules), chosen = as_given + 1;
+  const Heap &given_rest = rest_[as_given], &chosen_rest = rest_[chosen];
+  const bool may_choose = overlaps == Overlaps::kAny && !chosen_rest.empty();
+  if (may_choose && (given_rest.empty() || given_rest.top() < chosen_rest.top())) return chosen;
+  return given_rest.empty() ? std::nullopt : std::optional(as_given);
 }
 
-std::optional<DegreeFamily> FamilyQueue::Divide(ScheduleClass schedules) {
-  std::priority_queue<Branch>& rest = rest_[static_cast<size_t>(schedules)];
-  if (rest.empty()) return std::nullopt;
-  Branch branch = rest.top();
-  rest.pop();
+std::optional<double> FamilyQueue::LeastScore(ScheduleClass schedules, Overlaps overlaps) const {
+  const std::optional<size_t> heap = LeastHeap(schedules, overlaps);
+  return heap ? std::optional(rest_[*heap].top().least_score) : std::nullopt;
+}
+
+std::optional<DegreeFamily> FamilyQueue::Divide(ScheduleClass schedules, Overlaps overlaps) {
+  const std::optional<size_t> heap = LeastHeap(schedules, overlaps);
+  if (!heap) return std::nullopt;
+  Branch branch = rest_[*heap].top();
+  rest_[*heap].pop();
   if (branch.level == Level::kPart) {
     DividePart(branch);
     return std::nullopt;
@@ -75,7 +83,11 @@ void FamilyQueue::Push(Level level, const DegreeFamily& family, double least_sco
 
 void FamilyQueue::Push(Branch branch) {
   branch.number = branches_++;
-  rest_[static_cast<size_t>(branch.family.part.schedules)].push(std::move(branch));
+  const DegreeFamily& family = branch.family;
+  const bool is_chosen =
+      branch.level != Level::kPart && family.overlaps_tensor != problem_.given.overlap_tensor;
+  rest_[2 * static_cast<size_t>(family.part.schedules) + (is_chosen ? 1 : 0)].push(
+      std::move(branch));
 }
 
 }  // namespace stagecraft

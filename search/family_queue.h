@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -33,12 +34,13 @@ class FamilyQueue {
   // The arguments must outlive it.
   FamilyQueue(const SearchProblem& problem, const DegreeSpace& degrees, FamilyScores scores);
 
-  // Returns a lower bound of the scores of all plans with schedules of this class that Divide() has
-  // not returned yet; no value once it has returned all.
-  std::optional<double> LeastScore(ScheduleClass schedules) const;
-  // Divides the set with the least bound among those with schedules of this class. Returns a family
-  // that is on a list of devices and need not be divided, if this makes one the next.
-  std::optional<DegreeFamily> Divide(ScheduleClass schedules);
+  // Returns a lower bound of the scores of all plans with schedules of this class, and with such
+  // overlaps of tensor parallelism, that Divide() has not returned yet; no value once it has
+  // returned all.
+  std::optional<double> LeastScore(ScheduleClass schedules, Overlaps overlaps) const;
+  // Divides the set with the least bound among these plans. Returns a family that is on a list of
+  // devices and need not be divided, if this makes one the next.
+  std::optional<DegreeFamily> Divide(ScheduleClass schedules, Overlaps overlaps);
 
  private:
   // A set of plans: those of the part, of the family with its and fewer replicas, or of the family.
@@ -56,6 +58,10 @@ class FamilyQueue {
     }
   };
 
+  using Heap = std::priority_queue<Branch>;
+
+  // Returns the index in rest_ of what waits with the least bound; no value if nothing does.
+  std::optional<size_t> LeastHeap(ScheduleClass schedules, Overlaps overlaps) const;
   void Push(Branch branch);
   // Queues a family that is part of a branch, with the better of their bounds.
   void Push(Level level, const DegreeFamily& family, double least_score);
@@ -67,8 +73,10 @@ class FamilyQueue {
   const DegreeSpace& degrees_;
   const FamilyScores scores_;
   std::map<DevicePart, ReplicaCounts> counts_;
-  int64_t branches_ = 0;                                                       // found so far
-  std::array<std::priority_queue<Branch>, std::size(kScheduleClasses)> rest_;  // by class
+  int64_t branches_ = 0;  // found so far
+  // Two for each class of schedules: what overlaps tensor parallelism as the problem gives it,
+  // parts included, and what does not.
+  std::array<Heap, 2 * std::size(kScheduleClasses)> rest_;
 };
 
 }  // namespace stagecraft

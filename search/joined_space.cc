@@ -45,15 +45,15 @@ class Joined : public PlanSpace {
   }
 
   size_t size() const override { return members_.size(); }
-  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
-    const std::optional<size_t> least = LeastSpace(schedules);
-    return least ? spaces_[*least]->BoundOfRest(schedules) : std::nullopt;
+  std::optional<double> BoundOfRest(ScheduleClass schedules, Overlaps overlaps) const override {
+    const std::optional<size_t> least = LeastSpace(schedules, overlaps);
+    return least ? spaces_[*least]->BoundOfRest(schedules, overlaps) : std::nullopt;
   }
-  void EnumerateMore(ScheduleClass schedules) override {
-    const std::optional<size_t> least = LeastSpace(schedules);
+  void EnumerateMore(ScheduleClass schedules, Overlaps overlaps) override {
+    const std::optional<size_t> least = LeastSpace(schedules, overlaps);
     if (!least) return;
     const size_t before = spaces_[*least]->size();
-    spaces_[*least]->EnumerateMore(schedules);
+    spaces_[*least]->EnumerateMore(schedules, overlaps);
     Take(*least, before);
   }
   std::string name() const override { return name_; }
@@ -72,6 +72,9 @@ class Joined : public PlanSpace {
   PipelineSchedule Order(size_t index) const override {
     return Of(index).Order(members_[index].index);
   }
+  bool ChoosesOverlap(size_t index) const override {
+    return Of(index).ChoosesOverlap(members_[index].index);
+  }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     std::vector<std::unique_ptr<PlanSpace>> under;
     for (const std::unique_ptr<PlanSpace>& space : spaces_) under.push_back(space->Under(other));
@@ -83,11 +86,11 @@ class Joined : public PlanSpace {
 
   // Returns the space whose remaining plans may have the least score, the first among equals; no
   // value if no space has remaining plans.
-  std::optional<size_t> LeastSpace(ScheduleClass schedules) const {
+  std::optional<size_t> LeastSpace(ScheduleClass schedules, Overlaps overlaps) const {
     std::optional<size_t> least;
     double bound = 0;
     for (size_t space = 0; space < spaces_.size(); ++space) {
-      const std::optional<double> own = spaces_[space]->BoundOfRest(schedules);
+      const std::optional<double> own = spaces_[space]->BoundOfRest(schedules, overlaps);
       if (!own || (least && *own >= bound)) continue;
       least = space;
       bound = *own;

@@ -49,6 +49,8 @@ class PlanKeyBuilder {
     Add(degrees.expert).Add(degrees.chunks).Add(degrees.micro_batch).Add(degrees.zero);
     Add(static_cast<int64_t>(degrees.schedule)).Add(static_cast<int64_t>(degrees.recompute));
     Add(splits_tokens ? 1 : 0);
+    const bool overlaps_tensor = degrees.tensor > 1 && degrees.overlap_tensor;
+    Add(overlaps_tensor * 4 + degrees.overlap_param_gather * 2 + degrees.overlap_p2p);
     first_.Add(degrees.rank_order);
     second_.Add(degrees.rank_order);
     return {first_.value(), second_.value(), is_whole};

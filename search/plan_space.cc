@@ -26,8 +26,8 @@ namespace {
 // Returns the class of schedules in which a plan that is not enumerated yet may score least; no
 // value once all plans are enumerated.
 std::optional<ScheduleClass> LeastClass(const PlanSpace& space) {
-  const std::optional<double> usual = space.BoundOfRest(ScheduleClass::kUsual);
-  const std::optional<double> other = space.BoundOfRest(ScheduleClass::kOther);
+  const std::optional<double> usual = space.BoundOfRest(ScheduleClass::kUsual, Overlaps::kAny);
+  const std::optional<double> other = space.BoundOfRest(ScheduleClass::kOther, Overlaps::kAny);
   if (!other || (usual && *usual <= *other)) {
     return usual ? std::optional(ScheduleClass::kUsual) : std::nullopt;
   }
@@ -38,11 +38,13 @@ std::optional<ScheduleClass> LeastClass(const PlanSpace& space) {
 
 std::optional<double> PlanSpace::BoundOfRest() const {
   const std::optional<ScheduleClass> least = LeastClass(*this);
-  return least ? BoundOfRest(*least) : std::nullopt;
+  return least ? BoundOfRest(*least, Overlaps::kAny) : std::nullopt;
 }
 
 void PlanSpace::EnumerateMore() {
-  if (const std::optional<ScheduleClass> least = LeastClass(*this)) EnumerateMore(*least);
+  if (const std::optional<ScheduleClass> least = LeastClass(*this)) {
+    EnumerateMore(*least, Overlaps::kAny);
+  }
 }
 
 double PlanSpace::LeastCost(size_t index) {

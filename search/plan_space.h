@@ -38,12 +38,12 @@ class PlanSpace {
 
   // The number of plans that have been enumerated so far; a plan keeps its number.
   virtual size_t size() const = 0;
-  // Returns a lower bound of the scores of all plans with schedules of this class that are not
-  // enumerated yet; no value once all are enumerated.
-  virtual std::optional<double> BoundOfRest(ScheduleClass) const { return std::nullopt; }
+  // Returns a lower bound of the scores of all plans with schedules of this class, and with such
+  // overlaps of tensor parallelism, that are not enumerated yet; no value once all are enumerated.
+  virtual std::optional<double> BoundOfRest(ScheduleClass, Overlaps) const { return std::nullopt; }
   // Enumerates some more of these plans, those with the least bounds first. Does nothing once all
   // are enumerated. Takes some milliseconds at most.
-  virtual void EnumerateMore(ScheduleClass) {}
+  virtual void EnumerateMore(ScheduleClass, Overlaps) {}
   // Returns a name in the plural that may follow "one of the", such as "plans of equal stages".
   virtual std::string name() const = 0;
   // Returns a lower bound of the plan's step time; Duration::Max() if the plan cannot be made.
@@ -62,12 +62,14 @@ class PlanSpace {
   // Returns the plan's pipeline schedule. Bounds of plans with the same schedule are about equally
   // tight.
   virtual PipelineSchedule Order(size_t index) const = 0;
+  // Returns whether the plan overlaps more than the problem gives, as its choices allow.
+  virtual bool ChoosesOverlap(size_t) const { return false; }
   // Returns a space of the plans that are enumerated so far, with the same numbers, but with the
   // bounds of a problem that differs only in its cost model. This space must outlive the result and
   // must not be enumerated further.
   virtual std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const = 0;
 
-  // The same two calls, for plans with any schedule.
+  // The same two calls, for plans with any schedule and overlaps.
   std::optional<double> BoundOfRest() const;
   void EnumerateMore();
   // Returns a lower bound of CostOf() the plan's training step.

@@ -26,8 +26,10 @@ PooledSplit::PooledSplit(const SearchProblem& problem)
       pools_(PoolsOf(problem.cluster)) {}
 
 Plan PooledSplit::Common(const PooledPlan& choice) const {
-  return PlanWithoutStages(problem_, choice.micro_batch, problem_.given.sequence_parallel != 0,
-                           PooledZero(problem_, choice.data));
+  Plan plan = PlanWithoutStages(problem_, choice.micro_batch, problem_.given.sequence_parallel != 0,
+                                PooledZero(problem_, choice.data));
+  plan.overlap_p2p = OverlapsSends(problem_.choices, problem_.given, plan.schedule);
+  return plan;
 }
 
 Plan PooledSplit::Probe(const PooledPlan& choice, int tensor, int first_device) const {

@@ -37,11 +37,11 @@ class PooledStages : public PlanSpace {
   void FindFamilies() { rest_.AddFamilies(problem(), own_); }
 
   size_t size() const override { return all_->size(); }
-  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
+  std::optional<double> BoundOfRest(ScheduleClass schedules, Overlaps) const override {
     if (schedules != ClassOf(kOrder)) return std::nullopt;
     return rest_.LeastScore();
   }
-  void EnumerateMore(ScheduleClass schedules) override {
+  void EnumerateMore(ScheduleClass schedules, Overlaps) override {
     if (!rest_.LeastScore() || schedules != ClassOf(kOrder)) return;
     if (std::optional<PooledPlan> plan = rest_.Step()) all_->push_back(*std::move(plan));
   }
@@ -122,6 +122,7 @@ class PooledStages : public PlanSpace {
     degrees.rank_order = plan.rank_order;
     degrees.zero = PooledZero(problem(), plan.data);
     degrees.schedule = kOrder;
+    degrees.overlap_p2p = OverlapsSends(problem().choices, problem().given, kOrder);
     return key.Build(degrees, /*is_whole=*/false);
   }
 

@@ -38,6 +38,12 @@ ScheduleClass ClassOf(PipelineSchedule schedule) {
   return is_usual ? ScheduleClass::kUsual : ScheduleClass::kOther;
 }
 
+bool OverlapsSends(const Choices& choices, const PlanDegrees& given, PipelineSchedule schedule) {
+  if (!choices.chooses_send_overlap) return given.overlap_p2p;
+  const std::vector<PipelineSchedule>& waiting = choices.waiting_schedules;
+  return std::find(waiting.begin(), waiting.end(), schedule) == waiting.end();
+}
+
 SearchProblem WithModel(const SearchProblem& problem, const CostModel& model) {
   return {.workload = problem.workload,
           .cluster = problem.cluster,

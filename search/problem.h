@@ -47,6 +47,13 @@ struct Choices {
   // As in ParseRankOrder(); empty: kDefaultRankOrder and kStagesFirstRankOrder.
   std::vector<std::string> rank_orders;
   DeviceCounts device_counts = DeviceCounts::kAll;
+  // Whether each plan of equal stages chooses what runs beside its computation; otherwise that is
+  // as the problem's degrees say.
+  bool chooses_tensor_overlap = false;  // StepOptions::overlap_tensor
+  bool chooses_gather_overlap = false;  // StepOptions::overlap_param_gather
+  // If set, stages compute while they send (StepOptions::overlap_p2p), except with these schedules.
+  bool chooses_send_overlap = false;
+  std::vector<PipelineSchedule> waiting_schedules = {};
 };
 
 // Returns whether one of these lists contains the value or is empty.
@@ -54,6 +61,13 @@ template <typename T>
 bool Allows(const std::vector<T>& choices, const T& value) {
   return choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end();
 }
+
+// Plans by what runs beside their computation: only those in which that is as the problem gives it,
+// or all that its choices allow.
+enum class Overlaps { kAsGiven, kAny };
+
+// Returns whether a plan with this schedule computes while it sends.
+bool OverlapsSends(const Choices& choices, const PlanDegrees& given, PipelineSchedule schedule);
 
 // Workload, cluster and model must outlive the problem.
 struct SearchProblem {

@@ -88,6 +88,9 @@ PlanDegrees DegreeSpace::Degrees(const DegreeChoice& choice) const {
   degrees.zero = choice.zero;
   degrees.sequence_parallel = choice.splits_tokens ? 1 : 0;
   degrees.rank_order = rank_orders_[choice.rank_order];
+  degrees.overlap_tensor = choice.overlaps_tensor;
+  degrees.overlap_param_gather = choice.overlaps_gather;
+  degrees.overlap_p2p = choice.overlaps_sends;
   const int64_t micro_batches = degrees.global_batch / choice.micro_batch;
   const int64_t left = micro_batches % choice.data;
   if (left > 0) {

@@ -8,6 +8,7 @@
 
 #include "search/device_orders.h"
 #include "search/problem.h"
+#include "search/replica_counts.h"
 #include "sim/plan/plan.h"
 
 namespace stagecraft {
@@ -42,22 +43,6 @@ struct DegreePart {
   ScheduleClass schedules = ScheduleClass::kUsual;
 };
 
-// ReplicaCounts says how many devices the plans of a part use, and so how many replicas they have.
-class ReplicaCounts {
- public:
-  // Returns the largest number of replicas, each of so many devices, that is tried and less than
-  // `below`; 0 if there is none.
-  int LargestBelow(int64_t replica_devices, int64_t below) const;
-
- private:
-  friend class DegreeSpace;
-  std::vector<bool> is_count_;  // by number of devices: any number of replicas may share them
-  // Other numbers of devices from this one on are tried if the replicas divide the batch; 0: none.
-  int least_devices_ = 0;
-  int64_t batch_ = 0;
-  int data_ = 0;  // 0: any number of replicas
-};
-
 // DegreeFamily stands for the plans of a part with the same number of devices and the same degrees
 // of tensor, context, pipeline and data parallelism.
 struct DegreeFamily {
@@ -65,6 +50,7 @@ struct DegreeFamily {
   int devices = 0;
   int tensor = 1, context = 1, pipeline = 1, data = 1;
   bool splits_tokens = false;           // sequence parallelism
+  bool overlaps_tensor = false;         // StepOptions::overlap_tensor
   std::optional<int> device_list = {};  // index in DeviceOrders::For(); nullopt: any list
 };
 
@@ -75,8 +61,9 @@ struct DegreeChoice {
   int32_t devices, tensor, context, pipeline, data, expert, chunks, micro_batch;
   uint8_t schedule, recompute, zero;
   uint8_t rank_order;  // of RankOrdersToTry()
-  bool splits_tokens;
-  uint8_t device_list;  // index: the family's
+  bool splits_tokens : 1;
+  bool overlaps_tensor : 1, overlaps_gather : 1, overlaps_sends : 1;  // as in StepOptions
+  uint8_t device_list;                                                // index: the family's
 };
 
 // DegreeSpace lists the degrees that a problem allows for plans on `devices`, in parts and
@@ -104,6 +91,9 @@ struct DegreeChoice {
 //              one if it makes no difference (rank_places.h)
 //   recompute  none and full, and selective if it changes anything
 //   zero       only 0 if there is nothing to share; 0 and 1 with unequal replicas
+//   overlap    as given, or if the choices leave it open: that of tensor parallelism with and
+//              without where its groups lie within scale-up domains and share tokens; that of
+//              gathers with and without where there are any after the update
 class DegreeSpace {
  public:
   // The problem must outlive the space. Ranks take `devices` as DeviceOrders says; those of one

@@ -12,10 +12,12 @@ class Remembered : public PlanSpace {
   explicit Remembered(PlanSpace& space) : PlanSpace(space.problem()), space_(space) {}
 
   size_t size() const override { return space_.size(); }
-  std::optional<double> BoundOfRest(ScheduleClass schedules) const override {
-    return space_.BoundOfRest(schedules);
+  std::optional<double> BoundOfRest(ScheduleClass schedules, Overlaps overlaps) const override {
+    return space_.BoundOfRest(schedules, overlaps);
   }
-  void EnumerateMore(ScheduleClass schedules) override { space_.EnumerateMore(schedules); }
+  void EnumerateMore(ScheduleClass schedules, Overlaps overlaps) override {
+    space_.EnumerateMore(schedules, overlaps);
+  }
   std::string name() const override { return space_.name(); }
   Duration LeastTime(size_t index) override {
     if (times_.size() <= index) times_.resize(size(), kUnknown);
@@ -34,6 +36,7 @@ class Remembered : public PlanSpace {
   PlanKey Key(size_t index) const override { return space_.Key(index); }
   std::string Describe(size_t index) const override { return space_.Describe(index); }
   PipelineSchedule Order(size_t index) const override { return space_.Order(index); }
+  bool ChoosesOverlap(size_t index) const override { return space_.ChoosesOverlap(index); }
   std::unique_ptr<PlanSpace> Under(const SearchProblem& other) const override {
     return space_.Under(other);
   }

@@ -73,12 +73,13 @@ StepBound::StepBound(const SearchProblem& problem, std::vector<int> devices, Lay
 
 StepBound::Key StepBound::KeyOf(const PlanDegrees& degrees, int64_t other) {
   const bool splits_tokens = degrees.sequence_parallel != 0;
-  return {degrees.tensor,
-          degrees.context,
-          degrees.expert,
-          degrees.micro_batch,
-          static_cast<int64_t>(degrees.recompute) << 1 | splits_tokens,
-          other};
+  return {
+      degrees.tensor,
+      degrees.context,
+      degrees.expert,
+      degrees.micro_batch,
+      static_cast<int64_t>(degrees.recompute) << 2 | degrees.overlap_tensor << 1 | splits_tokens,
+      other};
 }
 
 const std::vector<LayerTimes>& StepBound::LayersOf(const PlanDegrees& degrees) {
@@ -125,12 +126,13 @@ std::vector<StepBound::PassTimes>& StepBound::PassesOf(const DegreeFamily& famil
   const bool is_anywhere = !family.device_list;
   const auto [entry, is_new] =
       pass_times_.try_emplace({family.tensor, family.context, family.splits_tokens,
-                               static_cast<int>(schedules), is_anywhere});
+                               family.overlaps_tensor, static_cast<int>(schedules), is_anywhere});
   if (!is_new) return entry->second;
   PlanDegrees degrees = problem_.given;
   degrees.tensor = family.tensor;
   degrees.context = family.context;
   degrees.sequence_parallel = family.splits_tokens;
+  degrees.overlap_tensor = family.overlaps_tensor;
   degrees.rank_order = kDefaultRankOrder;
   degrees.pipeline = 1;
   const bool hides = MayHide(schedules);
@@ -239,6 +241,7 @@ const std::vector<Bytes>& StepBound::SavedOf(const PlanDegrees& degrees) {
 Plan StepBound::OneStage(const PlanDegrees& degrees) const {
   Plan plan = PlanWithoutStages(problem_, degrees.micro_batch, degrees.sequence_parallel != 0,
                                 degrees.zero);
+  plan.overlap_tensor = degrees.overlap_tensor;
   Stage stage = StageWithDegrees(degrees);
   const int set = degrees.tensor * degrees.context;
   const std::vector<int>& devices = places_.devices();

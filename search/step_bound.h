@@ -113,9 +113,9 @@ class StepBound {
   std::map<Key, std::vector<Bytes>> saved_;             // then by kind
   std::unordered_map<PipelineKey, PipelineTimes, PipelineKeyHash> times_;
   std::map<std::pair<int, int>, std::vector<PlanDegrees>> pipelines_;  // by stages and class
-  // The key is: tensor, context, whether tokens are split, the class of schedules, and whether
-  // ranks take these devices.
-  std::map<std::array<int, 5>, std::vector<PassTimes>> pass_times_;
+  // The key is: tensor, context, whether tokens are split, whether tensor parallelism overlaps, the
+  // class of schedules, and whether ranks take these devices.
+  std::map<std::array<int, 6>, std::vector<PassTimes>> pass_times_;
 };
 
 }  // namespace stagecraft

@@ -78,6 +78,10 @@ std::vector<std::string> FeaturesOf(const Plan& plan) {
   add(plan.zero > 1 && is_pipeline, fmt::format("ZeRO-{} in a pipeline", plan.zero));
   add(any([](const Stage& s) { return s.recompute != Recompute::kNone || !s.recomputed.empty(); }),
       "recomputation");
+  add(plan.overlap_tensor && any([](const Stage& s) { return s.tensor_parallel > 1; }),
+      "tp overlap");
+  const bool gathers = plan.zero == 1 || plan.zero == 2;
+  add(plan.overlap_param_gather && gathers, "gather overlap");
   add(plan.rank_order != kDefaultRankOrder, "rank order");
   add(any([&](const Stage& s) {
         return s.tensor_parallel != first.tensor_parallel ||

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "costmodel/memo_model.h"
@@ -26,7 +27,7 @@ namespace stagecraft {
 namespace {
 
 // All that a family is.
-using Identity = std::array<int, 10>;
+using Identity = std::array<int, 11>;
 
 Identity IdentityOf(const DegreeFamily& family) {
   return {family.part.devices.first_node,
@@ -38,6 +39,7 @@ Identity IdentityOf(const DegreeFamily& family) {
           family.pipeline,
           family.data,
           family.splits_tokens ? 1 : 0,
+          family.overlaps_tensor ? 1 : 0,
           family.device_list.value_or(-1)};
 }
 
@@ -48,6 +50,8 @@ SearchProblem AskForAll(const SmallProblem& small, const CostModel& model, uint6
   problem.objective = seed % 4 == 3 ? Objective::kCost : Objective::kStepTime;
   problem.choices.device_counts = kCounts[seed % 3];
   problem.choices.micro_batches = {1, 2, 4};
+  problem.choices.chooses_tensor_overlap = seed % 3 != 1;
+  problem.choices.chooses_gather_overlap = seed % 4 == 0;
   if (seed % 2 == 1) {
     problem.choices.schedules = {PipelineSchedule::kOneForwardOneBackward,
                                  PipelineSchedule::kInterleaved, PipelineSchedule::kZeroBubbleV,
@@ -57,7 +61,7 @@ SearchProblem AskForAll(const SmallProblem& small, const CostModel& model, uint6
 }
 
 TEST(FamilyQueueTest, EveryFamilyComesOnceInTheOrderOfItsBound) {
-  int families = 0;
+  int families = 0, overlapping = 0;
   for (uint64_t seed = 0; seed < 12; ++seed) {
     const auto small = MakeSmallProblem(Random(seed), 1);
     const MemoModel memo(small->model);
@@ -78,23 +82,67 @@ TEST(FamilyQueueTest, EveryFamilyComesOnceInTheOrderOfItsBound) {
              [&](const DegreeFamily& family) { return score(family, bound.StepTime(family)); },
          .close = close});
     std::vector<Identity> found, want;
-    for (const ScheduleClass schedules : kScheduleClasses) {
+    const auto divide = [&](ScheduleClass schedules, Overlaps overlaps) {
       double last = 0;
-      while (const std::optional<double> least = queue.LeastScore(schedules)) {
+      while (const std::optional<double> least = queue.LeastScore(schedules, overlaps)) {
         EXPECT_GE(*least, last);
         last = *least;
-        const std::optional<DegreeFamily> family = queue.Divide(schedules);
+        const std::optional<DegreeFamily> family = queue.Divide(schedules, overlaps);
         if (!family) continue;
         EXPECT_EQ(family->part.schedules, schedules);
+        EXPECT_TRUE(overlaps == Overlaps::kAny || !family->overlaps_tensor);
         EXPECT_EQ(std::max(close(*family), last), last);
+        overlapping += family->overlaps_tensor ? 1 : 0;
         found.push_back(IdentityOf(*family));
       }
+    };
+    for (const ScheduleClass schedules : kScheduleClasses) {
+      // What the problem gives may be asked for before the rest.
+      if (seed % 2 == 0) divide(schedules, Overlaps::kAsGiven);
+      divide(schedules, Overlaps::kAny);
     }
     for (const DegreeFamily& family : AllFamilies(space)) want.push_back(IdentityOf(family));
     std::sort(found.begin(), found.end());
     std::sort(want.begin(), want.end());
     EXPECT_EQ(found, want) << seed;
     families += static_cast<int>(found.size());
+  }
+  EXPECT_GT(families, 1000);
+  EXPECT_GT(overlapping, 100);
+}
+
+// With more families to choose from, those of a search without a choice come in the same order and
+// with the same bounds, as long as no others are asked for.
+TEST(FamilyQueueTest, AChoiceLeavesTheOrderOfWhatIsGiven) {
+  int families = 0;
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    const auto small = MakeSmallProblem(Random(seed), 1);
+    const MemoModel memo(small->model);
+    const auto order = [&](bool chooses) {
+      SearchProblem problem = AskForAll(*small, memo, seed);
+      problem.choices.chooses_tensor_overlap = chooses;
+      const DegreeSpace space(problem, AllDevices(problem.cluster));
+      LayerTimesMemo layers(problem);
+      StepBound bound(problem, AllDevices(problem.cluster), layers);
+      FamilyQueue queue(
+          problem, space,
+          {.of_part = [](const DegreePart&) { return 0.0; },
+           .of_family =
+               [&](const DegreeFamily& family) { return bound.StepTime(family).seconds(); },
+           .close =
+               [&](const DegreeFamily& family) { return bound.CloseStepTime(family).seconds(); }});
+      std::vector<std::pair<double, std::optional<Identity>>> steps;
+      const ScheduleClass schedules = ScheduleClass::kUsual;
+      while (const auto least = queue.LeastScore(schedules, Overlaps::kAsGiven)) {
+        const auto family = queue.Divide(schedules, Overlaps::kAsGiven);
+        steps.emplace_back(*least, family ? std::optional(IdentityOf(*family)) : std::nullopt);
+      }
+      EXPECT_EQ(queue.LeastScore(schedules, Overlaps::kAny).has_value(), chooses) << seed;
+      return steps;
+    };
+    const auto as_given = order(false);
+    EXPECT_EQ(order(true), as_given) << seed;
+    families += static_cast<int>(as_given.size());
   }
   EXPECT_GT(families, 1000);
 }

@@ -83,6 +83,8 @@ TEST(SearchLinesBoundTest, NoBoundIsAboveTheStep) {
           "--recompute-parts norms --schedule all",
           "--overlap-tp",
           "--overlap-param-gather --zero 1,2,3",
+          "--choose-overlap --schedule all",
+          "--for megatron-core --choose-overlap",
           "--no-overlap-grad-reduce",
           "--no-overlap-p2p --schedule all",
           "--forward-only --schedule all",

@@ -133,7 +133,7 @@ void Simulate(const SearchProblem& problem, const PlanMaker& maker, const PlanDr
 // Every plan of one or two stages is simulated; none of them may score less than the bound, nor the
 // best of them less than the bound that the algorithms return.
 TEST(UnlikeTest, NoPlanOfAnyStagesScoresLessThanTheBound) {
-  int answers = 0, unequal = 0, mixed = 0, plans = 0;
+  int answers = 0, unequal = 0, mixed = 0, plans = 0, overlapping = 0;
   double gaps = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const auto small = DrawUnlike(seed);
@@ -143,6 +143,7 @@ TEST(UnlikeTest, NoPlanOfAnyStagesScoresLessThanTheBound) {
     if (seed % 4 == 1) problem.prices = {2.5, 1.1};
     problem.choices.micro_batches = {1 + static_cast<int64_t>(seed % 2)};
     problem.choices.context = {1};
+    problem.choices.chooses_tensor_overlap = seed % 2 == 0;
     WorkBound bound(problem);
     const double least = bound.LeastScore();
     ASSERT_GT(least, 0) << seed;
@@ -151,12 +152,15 @@ TEST(UnlikeTest, NoPlanOfAnyStagesScoresLessThanTheBound) {
         .sequence_parallel = seed % 5 != 0,
         .stages = {
             {.replicas = {}, .recompute = seed % 7 == 0 ? Recompute::kFull : Recompute::kNone}}};
-    EXPECT_LE(least, bound.LeastScore(CommonOf(common))) << seed;
+    EXPECT_LE(least, bound.LeastScore(CommonOf(common, problem))) << seed;
     const PlanMaker maker(problem);
     Seen seen;
-    ForEachDraft(problem, common, [&](const PlanDraft& draft) {
-      Simulate(problem, maker, draft, bound.LeastScore(CommonOf(draft)), seen);
+    const bool overlaps = seed % 4 == 2 && common.sequence_parallel;
+    ForEachDraft(problem, common, [&](PlanDraft draft) {
+      draft.overlaps_tensor = overlaps && draft.divides_tensors();
+      Simulate(problem, maker, draft, bound.LeastScore(CommonOf(draft, problem)), seen);
     });
+    overlapping += overlaps ? seen.plans : 0;
     plans += seen.plans;
     unequal += seen.unequal;
     mixed += seen.mixed;
@@ -177,6 +181,7 @@ TEST(UnlikeTest, NoPlanOfAnyStagesScoresLessThanTheBound) {
   EXPECT_GT(plans, 20'000);
   EXPECT_GT(unequal, 5'000);
   EXPECT_GT(mixed, 5'000);
+  EXPECT_GT(overlapping, 1000);
   EXPECT_GT(gaps, 0);
 }
 

@@ -15,9 +15,9 @@ void PassAlong(Bytes& bytes, Value& value) {
 template <typename Bytes, Is<PlanDraft> Value>
 void PassAlong(Bytes& bytes, Value& value) {
   auto& [schedule, chunks, context, expert, zero, micro_batch, sequence_parallel, rank_order,
-         stages] = value;
+         overlaps_tensor, overlaps_gather, stages] = value;
   bytes(schedule, chunks, context, expert, zero, micro_batch, sequence_parallel, rank_order,
-        stages);
+        overlaps_tensor, overlaps_gather, stages);
 }
 
 }  // namespace stagecraft

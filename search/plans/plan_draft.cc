@@ -101,6 +101,8 @@ PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem) {
       .micro_batch = plan.micro_batch,
       .sequence_parallel = divides ? plan.sequence_parallel : problem.given.sequence_parallel != 0,
       .rank_order = plan.rank_order,
+      .overlaps_tensor = problem.choices.chooses_tensor_overlap && plan.overlap_tensor,
+      .overlaps_gather = problem.choices.chooses_gather_overlap && plan.overlap_param_gather,
       .stages = {}};
   const std::vector<Pool> pools = DraftPools(problem.cluster);
   for (const Stage& stage : plan.stages) {
@@ -116,6 +118,11 @@ PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem) {
     draft.stages.push_back(std::move(own));
   }
   return draft;
+}
+
+bool OverlapsTensor(const PlanDraft& draft, const SearchProblem& problem) {
+  const bool is_chosen = problem.choices.chooses_tensor_overlap;
+  return is_chosen ? draft.overlaps_tensor : problem.given.overlap_tensor;
 }
 
 bool HasRankOrders(const PlanDraft& draft, const Cluster& cluster) {
@@ -140,6 +147,12 @@ PlanDraft Settled(PlanDraft draft, const SearchProblem& problem) {
   }
   const bool is_alone = draft.replica_count() * draft.context == 1;
   if (is_alone && Allows(choices.zeros, 0)) draft.zero = 0;
+  draft.overlaps_tensor =
+      draft.overlaps_tensor && draft.divides_tensors() && draft.sequence_parallel;
+  const bool gathers = !is_alone && (draft.zero == 1 || draft.zero == 2) &&
+                       PlacementOf(draft.schedule) != Placement::kBidirectional &&
+                       !IsAsynchronous(draft.schedule);
+  draft.overlaps_gather = draft.overlaps_gather && gathers;
   if (draft.rank_order == kStagesFirstRankOrder && Allows(choices.rank_orders, usual) &&
       !HasRankOrders(draft, problem.cluster)) {
     draft.rank_order = usual;

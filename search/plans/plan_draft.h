@@ -38,6 +38,8 @@ struct PlanDraft {
   int64_t micro_batch = 1;
   bool sequence_parallel = true;  // for stages with several tensor ranks
   std::string rank_order = kDefaultRankOrder;
+  // As in StepOptions; count only if the problem's choices leave them open.
+  bool overlaps_tensor = false, overlaps_gather = false;
   std::vector<DraftStage> stages;
 
   int replica_count() const;  // of the stage with the most replicas
@@ -53,6 +55,10 @@ struct PlanDraft {
 };
 
 PlanDraft DraftOf(const Plan& plan, const SearchProblem& problem);
+
+// Returns StepOptions::overlap_tensor of a plan of the problem, for stages that share tokens within
+// tensor groups.
+bool OverlapsTensor(const PlanDraft& draft, const SearchProblem& problem);
 
 // Returns whether two rank orders give different plans: the replicas of a stage next to each other,
 // or the stages of a replica.

@@ -104,6 +104,27 @@ PlacedReplicas Place(const PlanDraft& draft, const PlanDegrees& degrees,
 PlanMaker::PlanMaker(const SearchProblem& problem)
     : problem_(problem), pools_(DraftPools(problem.cluster)) {}
 
+namespace {
+
+// Throws InputError if the tensor ranks of a stage do not lie within scale-up domains.
+void CheckDomains(const Plan& plan, const Cluster& cluster) {
+  for (const Stage& stage : plan.stages) {
+    const int tensor = stage.tensor_parallel;
+    for (const std::vector<int>& devices : stage.replicas) {
+      for (size_t rank = 0; rank < devices.size(); ++rank) {
+        const int first = devices[rank / tensor * tensor];
+        if (cluster.domain(cluster.place(first).node) ==
+            cluster.domain(cluster.place(devices[rank]).node)) {
+          continue;
+        }
+        throw InputError("overlap-tp: a group of tensor ranks leaves its scale-up domain");
+      }
+    }
+  }
+}
+
+}  // namespace
+
 void PlanMaker::CheckChoices(const PlanDraft& draft) const {
   const Choices& choices = problem_.choices;
   CheckAllowed("cp", choices.context, draft.context);
@@ -201,6 +222,10 @@ Plan PlanMaker::Make(const PlanDraft& draft) const {
                                 draft.sequence_parallel && degrees.tensor > 1, draft.zero);
   plan.schedule = draft.schedule;
   plan.rank_order = draft.rank_order;
+  const Choices& choices = problem_.choices;
+  if (choices.chooses_tensor_overlap) plan.overlap_tensor = draft.overlaps_tensor;
+  if (choices.chooses_gather_overlap) plan.overlap_param_gather = draft.overlaps_gather;
+  plan.overlap_p2p = OverlapsSends(choices, problem_.given, draft.schedule);
   plan.stages.resize(draft.stages.size());
   const ChunkMap map(PlacementOf(degrees), degrees.pipeline, degrees.chunks);
   PlaceLayers(PartsOf(degrees, map, problem_.workload), map, plan);
@@ -215,6 +240,7 @@ Plan PlanMaker::Make(const PlanDraft& draft) const {
     stage.replicas = std::move(placed[s]);
     if (own.is_mixed()) stage.replica_micro_batches = Shares(draft, own);
   }
+  if (choices.chooses_tensor_overlap && plan.overlap_tensor) CheckDomains(plan, problem_.cluster);
   const std::vector<std::string> errors = FindErrors(plan, problem_.workload, problem_.cluster);
   if (!errors.empty()) throw InputError(errors[0]);
   return plan;

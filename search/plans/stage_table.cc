@@ -22,6 +22,9 @@ Plan ProbeOf(const SearchProblem& problem, const PlanDraft& shape, const StageCh
              const Pool& pool) {
   Plan probe = PlanWithoutStages(problem, shape.micro_batch,
                                  shape.sequence_parallel && choice.tensor > 1, shape.zero);
+  if (problem.choices.chooses_tensor_overlap) {
+    probe.overlap_tensor = probe.sequence_parallel && shape.overlaps_tensor;
+  }
   Stage stage;
   stage.chunks = {{0, problem.workload.layer_count()}};
   stage.tensor_parallel = choice.tensor;
@@ -47,6 +50,7 @@ PlanDegrees DegreesOf(const SearchProblem& problem, const PlanDraft& shape,
   degrees.expert = shape.expert;
   degrees.micro_batch = shape.micro_batch;
   degrees.sequence_parallel = shape.sequence_parallel && choice.tensor > 1;
+  degrees.overlap_tensor = OverlapsTensor(shape, problem);
   degrees.recompute = choice.recompute;
   degrees.rank_order = kDefaultRankOrder;
   return degrees;
@@ -96,15 +100,11 @@ std::vector<Bytes> OfKinds(const Workload& workload, Measure measure) {
 // otherwise all replicas are alike.
 const StageMemo::Layers& StageMemo::LayersOf(const PlanDraft& shape, const StageChoice& choice,
                                              const Plan& probe) {
-  const Key key{choice.pool,
-                choice.tensor,
-                shape.context,
-                shape.expert,
-                shape.micro_batch,
-                probe.sequence_parallel,
-                static_cast<int64_t>(choice.recompute),
-                probe.zero,
-                shape.expert > 1 ? choice.replicas : 0};
+  const Key key{choice.pool,          choice.tensor,
+                shape.context,        shape.expert,
+                shape.micro_batch,    probe.sequence_parallel,
+                probe.overlap_tensor, static_cast<int64_t>(choice.recompute),
+                probe.zero,           shape.expert > 1 ? choice.replicas : 0};
   {
     const std::lock_guard lock(mutex_);
     const auto known = layers_.find(key);

@@ -56,7 +56,7 @@ class StageMemo {
                                      const Plan& probe);
 
  private:
-  using Key = std::array<int64_t, 9>;
+  using Key = std::array<int64_t, 10>;
   Layers Measure(const PlanDraft& shape, const StageChoice& choice, const Plan& probe) const;
 
   const SearchProblem& problem_;

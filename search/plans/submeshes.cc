@@ -302,7 +302,7 @@ void SearchPlansBySubmeshes(const SearchProblem& problem, const std::vector<Plan
   for (size_t next = 0; next < shapes.size() && !trials.IsSpent();) {
     std::vector<size_t> wave;
     for (; next < shapes.size() && wave.size() < kWave; ++next) {
-      const double least = bound.LeastScore(CommonOf(shapes[next].draft));
+      const double least = bound.LeastScore(CommonOf(shapes[next].draft, problem));
       if (least < best_score()) wave.push_back(next);
     }
     if (wave.empty()) break;

@@ -48,6 +48,13 @@ std::vector<double> LayersByKind(const SearchProblem& problem) {
   return layers;
 }
 
+// Returns whether tensor-parallel collectives may run beside GEMMs, or may not, or both.
+std::vector<bool> TensorOverlaps(const SearchProblem& problem, bool splits_tokens) {
+  if (!splits_tokens) return {false};
+  if (!problem.choices.chooses_tensor_overlap) return {problem.given.overlap_tensor};
+  return {false, true};
+}
+
 bool CanDivide(const SearchProblem& problem, int tensor, const CommonChoices& common) {
   const PlanDegrees& given = problem.given;
   const bool splits = common.splits_tokens && tensor > 1;
@@ -69,9 +76,10 @@ double EarningsOf(const std::vector<double>& prices, const std::vector<double>& 
 
 }  // namespace
 
-CommonChoices CommonOf(const PlanDraft& draft) {
-  return {draft.context, draft.expert, draft.micro_batch,
-          draft.sequence_parallel && draft.divides_tensors()};
+CommonChoices CommonOf(const PlanDraft& draft, const SearchProblem& problem) {
+  const bool splits_tokens = draft.sequence_parallel && draft.divides_tensors();
+  return {draft.context, draft.expert, draft.micro_batch, splits_tokens,
+          splits_tokens && OverlapsTensor(draft, problem)};
 }
 
 WorkBound::WorkBound(const SearchProblem& problem)
@@ -93,7 +101,9 @@ std::vector<CommonChoices> WorkBound::AllChoices() const {
       if (given >= 0 && splits_tokens != (given != 0)) continue;
       for (const int expert : ExpertsToTry(problem_)) {
         for (const int64_t micro_batch : MicroBatchesToTry(problem_)) {
-          all.push_back({context, expert, micro_batch, splits_tokens});
+          for (const bool overlaps : TensorOverlaps(problem_, splits_tokens)) {
+            all.push_back({context, expert, micro_batch, splits_tokens, overlaps});
+          }
         }
       }
     }
@@ -131,6 +141,7 @@ WorkBound::ByKind WorkBound::NeedsIn(int pool, const CommonChoices& common) {
   degrees.context = common.context;
   degrees.expert = common.expert;
   degrees.micro_batch = common.micro_batch;
+  degrees.overlap_tensor = common.overlaps_tensor;
   const bool computes_alone = pairs_passes_ || !knows_groups_ || common.expert > 1;
   ByKind needs;
   for (int tensor = 1; tensor * common.context <= pools_[pool].devices; ++tensor) {
@@ -157,8 +168,9 @@ WorkBound::ByKind WorkBound::NeedsIn(int pool, const CommonChoices& common) {
 }
 
 const std::vector<ShardSpec>& WorkBound::PlacesIn(int pool, const PlanDegrees& degrees) {
-  const auto [entry, is_new] = places_.try_emplace(
-      {pool, degrees.tensor, degrees.context << 1 | degrees.sequence_parallel, degrees.expert});
+  const auto [entry, is_new] =
+      places_.try_emplace({pool, degrees.tensor, degrees.context << 1 | degrees.sequence_parallel,
+                           degrees.expert, degrees.overlap_tensor});
   if (is_new) entry->second = FindPlaces(pool, degrees);
   return entry->second;
 }
@@ -192,6 +204,7 @@ int WorkBound::FirstPlaces(const Pool& pool) const {
 
 ShardSpec WorkBound::ShardAt(int first_device, const PlanDegrees& degrees) const {
   Plan probe = PlanWithoutStages(problem_, degrees.micro_batch, degrees.sequence_parallel != 0, 0);
+  probe.overlap_tensor = degrees.overlap_tensor;
   Stage stage;
   stage.tensor_parallel = degrees.tensor;
   stage.context_parallel = degrees.context;

@@ -20,10 +20,11 @@ struct CommonChoices {
   int context = 1;
   int expert = 1;
   int64_t micro_batch = 1;
-  bool splits_tokens = false;  // sequence parallelism
+  bool splits_tokens = false;    // sequence parallelism
+  bool overlaps_tensor = false;  // StepOptions::overlap_tensor
   friend auto operator<=>(const CommonChoices&, const CommonChoices&) = default;
 };
-CommonChoices CommonOf(const PlanDraft& draft);
+CommonChoices CommonOf(const PlanDraft& draft, const SearchProblem& problem);
 
 // A sample costs the devices of a pool a least time in each layer: tensor ranks x context ranks x
 // the time of the layer / samples of a micro-batch, at the best tensor degree and recomputation and
@@ -72,7 +73,7 @@ class WorkBound {
   bool knows_groups_ = true;    // whether ranks of a group are consecutive devices
   bool pairs_passes_ = false;
   LayerTimesMemo memo_;
-  std::map<std::array<int, 4>, std::vector<ShardSpec>> places_;
+  std::map<std::array<int, 5>, std::vector<ShardSpec>> places_;
   std::map<CommonChoices, double> least_;
 };
 

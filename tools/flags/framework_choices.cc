@@ -28,6 +28,7 @@ class Restriction {
     Restrict("--rank-order", choices_.rank_orders, framework_.rank_orders,
              [](const std::string& order) { return order; });
     RestrictZeros();
+    RestrictOverlap();
     return std::move(notes_);
   }
 
@@ -114,6 +115,18 @@ class Restriction {
       notes_.push_back(
           fmt::format("{} has other ZeRO stages without pipelines, which are tried with --pp 1",
                       framework_.title));
+    }
+  }
+
+  // Of what the search may choose; what is given stays.
+  void RestrictOverlap() {
+    if (!framework_.overlap_tensor) choices_.chooses_tensor_overlap = false;
+    if (!framework_.overlap_param_gather) choices_.chooses_gather_overlap = false;
+    if (!choices_.chooses_send_overlap) return;
+    for (const PipelineSchedule schedule : choices_.schedules) {
+      if (!Contains(framework_.overlap_p2p, schedule)) {
+        choices_.waiting_schedules.push_back(schedule);
+      }
     }
   }
 

@@ -44,6 +44,35 @@ TEST(FrameworkChoicesTest, OpenChoicesBecomeWhatTheFrameworkHas) {
   EXPECT_EQ(choices.zeros, (std::vector<int>{0, 1, 2, 3}));
 }
 
+TEST(FrameworkChoicesTest, OnlyWhatTheFrameworkOverlapsIsChosen) {
+  const auto restricted = [](const char* framework) {
+    PlanDegrees given;
+    Choices choices;
+    choices.chooses_tensor_overlap = true;
+    choices.chooses_gather_overlap = true;
+    choices.chooses_send_overlap = true;
+    RestrictChoices(Find(framework), given, choices);
+    return choices;
+  };
+  const std::vector<PipelineSchedule> plain = {PipelineSchedule::kOneForwardOneBackward};
+  const Choices megatron = restricted("megatron-core");
+  EXPECT_TRUE(megatron.chooses_tensor_overlap);
+  EXPECT_TRUE(megatron.chooses_gather_overlap);
+  EXPECT_EQ(megatron.waiting_schedules, plain);
+  const Choices deepspeed = restricted("deepspeed");
+  EXPECT_FALSE(deepspeed.chooses_tensor_overlap);
+  EXPECT_FALSE(deepspeed.chooses_gather_overlap);
+  EXPECT_EQ(deepspeed.waiting_schedules, plain);
+  const Choices torchtitan = restricted("torchtitan");
+  EXPECT_TRUE(torchtitan.chooses_tensor_overlap);
+  EXPECT_FALSE(torchtitan.chooses_gather_overlap);
+  EXPECT_TRUE(torchtitan.waiting_schedules.empty());
+  PlanDegrees given;
+  Choices choices;
+  RestrictChoices(Find("megatron-core"), given, choices);
+  EXPECT_TRUE(choices.waiting_schedules.empty());  // nothing is left open
+}
+
 TEST(FrameworkChoicesTest, FsdpIsDataParallelAlone) {
   PlanDegrees given;
   Choices choices;

@@ -55,6 +55,9 @@ class PlanFlags {
   // The network, as --model names it.
   const std::string& model() const { return model_; }
 
+  // Whether a flag of a plan is given; a training stack's default does not count.
+  bool IsGiven(const std::string& flag) const;
+
   // Whether --attention is given; a training stack's default does not count.
   bool ChoosesAttention() const;
   // Has the same effect as --attention unfused. Must be called after the flags were parsed.
@@ -118,7 +121,6 @@ class PlanFlags {
   // its device, or else with full; sets `note` to a sentence about it.
   Plan LeastRecomputation(PlanDegrees degrees, const Workload& workload, const Cluster& cluster,
                           std::string* note) const;
-  bool IsGiven(const std::string& flag) const;
   // Returns the plan that --plan or another file gives, if any. Throws InputError for flags that it
   // replaces.
   std::optional<FilePart<PlanProto>> PlanFromFile() const;

@@ -141,6 +141,25 @@ void SearchFlags::RegisterChoices(Flags& flags) {
        "0 to 3", "all"})
       .Between(0, 3)
       .Common();
+  flags.In(FlagTopic::kOverlap)
+      .Add("--choose-overlap,!--no-choose-overlap", chooses_overlap_,
+           {"",
+            "Choose for each plan what runs beside computation: collectives of tensor parallelism "
+            "within nodes, gathers of parameters, and messages between stages, as far as "
+            "--overlap-tp, --overlap-param-gather and --overlap-p2p do not say.",
+            "", "off"})
+      .Common();
+}
+
+void SearchFlags::OpenOverlap(PlanDegrees& given, Choices& choices) const {
+  if (!chooses_overlap_) return;
+  choices.chooses_tensor_overlap = !given_.IsGiven("--overlap-tp");
+  choices.chooses_gather_overlap = !given_.IsGiven("--overlap-param-gather");
+  choices.chooses_send_overlap = !given_.IsGiven("--overlap-p2p");
+  // What a training stack does by default is only one of the choices.
+  if (choices.chooses_tensor_overlap) given.overlap_tensor = false;
+  if (choices.chooses_gather_overlap) given.overlap_param_gather = false;
+  if (choices.chooses_send_overlap) given.overlap_p2p = true;
 }
 
 void SearchFlags::RegisterObjective(Flags& flags) {
@@ -289,6 +308,7 @@ SearchJob SearchFlags::Build() const {
     }
   }
   KeepFirstOfEach(job.choices);
+  OpenOverlap(job.given, job.choices);
   TakeFramework(job);
   return job;
 }

@@ -73,6 +73,8 @@ class SearchFlags {
   void RegisterObjective(Flags& flags);
   void RegisterChoices(Flags& flags);
   void RegisterAlgorithm(Flags& flags);
+  // Leaves open what --choose-overlap says, except for what other flags give.
+  void OpenOverlap(PlanDegrees& given, Choices& choices) const;
   // Restricts the choices to what --for names.
   void TakeFramework(SearchJob& job) const;
   // Sets everything that says how to search.
@@ -81,7 +83,7 @@ class SearchFlags {
   PlanFlags given_;
   CostFlags cost_;
   Choices choices_;
-  bool fewer_devices_ = false;
+  bool fewer_devices_ = false, chooses_overlap_ = false;
   std::vector<std::string> schedules_, recomputes_;
   std::string framework_;
   std::string objective_ = "step-time", budget_, algorithm_ = "auto", policy_;

@@ -45,6 +45,17 @@ std::vector<int> Zeros(const google::protobuf::RepeatedField<int32_t>& zeros,
   return {zeros.begin(), zeros.end()};
 }
 
+template <typename Words>
+std::vector<PipelineSchedule> Schedules(const Words& words, const std::string& place) {
+  std::vector<PipelineSchedule> schedules;
+  for (const std::string& word : words) {
+    const auto schedule = FindPipelineSchedule(word);
+    if (!schedule) throw InputError(fmt::format("{}: got \"{}\"", place, word));
+    schedules.push_back(*schedule);
+  }
+  return schedules;
+}
+
 void CheckOrigins(const TrainingFrameworkProto& proto, const std::string& place) {
   std::set<std::string> known;
   for (const TrainingFrameworkOriginProto& origin : proto.origins()) {
@@ -72,11 +83,7 @@ TrainingFramework FromProto(const TrainingFrameworkProto& proto, const std::stri
   TrainingFramework framework;
   framework.id = proto.id();
   framework.title = proto.title();
-  for (const std::string& word : proto.schedules()) {
-    const auto schedule = FindPipelineSchedule(word);
-    if (!schedule) throw InputError(fmt::format("{}.schedules: got \"{}\"", place, word));
-    framework.schedules.push_back(*schedule);
-  }
+  framework.schedules = Schedules(proto.schedules(), place + ".schedules");
   framework.zeros = Zeros(proto.zeros(), place + ".zeros");
   framework.pipeline_zeros = Zeros(proto.pipeline_zeros(), place + ".pipeline_zeros");
   framework.recomputes =
@@ -126,6 +133,9 @@ TrainingFramework FromProto(const TrainingFrameworkProto& proto, const std::stri
   framework.zero_groups = proto.zero_groups();
   framework.offload_optimizer = proto.offload_optimizer();
   framework.pipelines = proto.pipelines();
+  framework.overlap_tensor = proto.overlap_tp();
+  framework.overlap_param_gather = proto.overlap_param_gather();
+  framework.overlap_p2p = Schedules(proto.overlap_p2p(), place + ".overlap_p2p");
   return framework;
 }
 

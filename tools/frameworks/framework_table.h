@@ -30,6 +30,8 @@ struct TrainingFramework {
   std::vector<ExpertSends> expert_sends;
   bool overlap_experts = false, order_groups = false, zero_groups = false;
   bool offload_optimizer = false, pipelines = false;
+  bool overlap_tensor = false, overlap_param_gather = false;
+  std::vector<PipelineSchedule> overlap_p2p;  // in which stages compute while they send
 };
 
 // Immutable; may be used from any thread.

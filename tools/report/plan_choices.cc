@@ -43,6 +43,14 @@ std::string GpuTypesText(const Stage& stage, const Cluster& cluster) {
   return fmt::format("{}", fmt::join(ids, " and "));
 }
 
+// What a plan does beside its computation, where there is anything to do.
+std::vector<PlanChoice> OverlapsOf(const Plan& plan) {
+  const auto word = [](bool is_on) { return std::string(is_on ? "on" : "off"); };
+  return {{"tp overlap", word(plan.overlap_tensor)},
+          {"gather overlap", word(plan.overlap_param_gather)},
+          {"p2p overlap", word(plan.overlap_p2p)}};
+}
+
 std::string RecomputeText(const Plan& plan) {
   return InRuns(plan, [](const Stage& stage) { return std::string(Name(stage.recompute)); });
 }
@@ -78,8 +86,13 @@ std::vector<PlanChoice> ChoicesOf(const Plan& plan, const Workload& workload,
 
 std::vector<ChoiceDifference> DifferencesOf(const Plan& before, const Plan& after,
                                             const Workload& workload, const Cluster& cluster) {
-  const std::vector<PlanChoice> a = ChoicesOf(before, workload, cluster);
-  const std::vector<PlanChoice> b = ChoicesOf(after, workload, cluster);
+  const auto all = [&](const Plan& plan) {
+    std::vector<PlanChoice> choices = ChoicesOf(plan, workload, cluster);
+    for (PlanChoice& overlap : OverlapsOf(plan)) choices.push_back(std::move(overlap));
+    return choices;
+  };
+  const std::vector<PlanChoice> a = all(before);
+  const std::vector<PlanChoice> b = all(after);
   // Plans with unequal numbers of stages have other blocks per stage anyway.
   const bool same_stages = before.stages.size() == after.stages.size();
   std::vector<ChoiceDifference> differences;

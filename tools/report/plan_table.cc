@@ -33,13 +33,19 @@ Cells Headings(const SearchProblem& problem, const PlanColumns& columns) {
   return cells;
 }
 
-// Schedule, recomputation and ZeRO, and what differs from the defaults: "1f1b, none, 2, sp off".
-std::string RulesText(const Plan& plan) {
+// Schedule, recomputation and ZeRO, and what the search chose that differs from the defaults:
+// "1f1b, none, 2, sp off", "interleaved, none, 1, overlap tp gather".
+std::string RulesText(const Plan& plan, const Choices& choices) {
   const Stage& first = plan.stages[0];
   const bool lacks_sequence_parallel = first.tensor_parallel > 1 && !plan.sequence_parallel;
-  return fmt::format("{}, {}, {}{}{}", Name(plan.schedule), Name(first.recompute), plan.zero,
+  std::string overlap;
+  if (choices.chooses_tensor_overlap && plan.overlap_tensor) overlap += " tp";
+  if (choices.chooses_gather_overlap && plan.overlap_param_gather) overlap += " gather";
+  const bool waits = choices.chooses_send_overlap && !plan.overlap_p2p && plan.stages.size() > 1;
+  return fmt::format("{}, {}, {}{}{}{}{}", Name(plan.schedule), Name(first.recompute), plan.zero,
                      lacks_sequence_parallel ? ", sp off" : "",
-                     plan.rank_order == kDefaultRankOrder ? "" : ", rank order " + plan.rank_order);
+                     plan.rank_order == kDefaultRankOrder ? "" : ", rank order " + plan.rank_order,
+                     overlap.empty() ? "" : ", overlap" + overlap, waits ? ", waits to send" : "");
 }
 
 Cells Row(const SearchProblem& problem, const PlanColumns& columns, int rank,
@@ -61,7 +67,8 @@ Cells Row(const SearchProblem& problem, const PlanColumns& columns, int rank,
                            static_cast<int>(plan.stages.size()), plan.chunk_count()}) {
     cells.push_back(std::to_string(degree));
   }
-  Append({ReplicasText(plan), std::to_string(plan.micro_batch), RulesText(plan)}, cells);
+  Append({ReplicasText(plan), std::to_string(plan.micro_batch), RulesText(plan, problem.choices)},
+         cells);
   return cells;
 }
 
