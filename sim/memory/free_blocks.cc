@@ -15,10 +15,16 @@ bool IsBefore(const FreeBlocks::Entry& entry, int64_t size, int64_t address) {
   return entry.size != size ? entry.size < size : entry.address < address;
 }
 
-// Returns the index of the first entry of a bin that does not come before the given one.
-size_t PlaceOf(const std::vector<FreeBlocks::Entry>& bin, int64_t size, int64_t address) {
-  const auto place = std::partition_point(
-      bin.begin(), bin.end(), [&](const auto& entry) { return IsBefore(entry, size, address); });
+// Returns how many entries of a bin do not come before the given one. They are at its beginning.
+size_t CountFrom(const std::vector<FreeBlocks::Entry>& bin, int64_t size, int64_t address) {
+  constexpr size_t kNear = 4;
+  for (size_t i = 0; i < kNear; ++i) {
+    if (i == bin.size()) return 0;
+    if (!IsBefore(bin[bin.size() - 1 - i], size, address)) return bin.size() - i;
+  }
+  const auto place =
+      std::partition_point(bin.begin(), bin.end() - static_cast<std::ptrdiff_t>(kNear),
+                           [&](const auto& entry) { return !IsBefore(entry, size, address); });
   return static_cast<size_t>(place - bin.begin());
 }
 
@@ -46,7 +52,7 @@ size_t FreeBlocks::NextFilled(size_t bin) const {
 void FreeBlocks::Insert(const Entry& entry) {
   const size_t bin = BinOf(entry.size);
   std::vector<Entry>& entries = bins_[bin];
-  const size_t place = PlaceOf(entries, entry.size, entry.address);
+  const size_t place = CountFrom(entries, entry.size, entry.address);
   entries.insert(entries.begin() + static_cast<std::ptrdiff_t>(place), entry);
   filled_[bin / 64] |= uint64_t{1} << bin % 64;
 }
@@ -67,17 +73,17 @@ int32_t FreeBlocks::Take(size_t bin, size_t place) {
 
 void FreeBlocks::Remove(int64_t size, int64_t address) {
   const size_t bin = BinOf(size);
-  const size_t place = PlaceOf(bins_[bin], size, address);
-  CHECK(place < bins_[bin].size());
-  Take(bin, place);
+  const size_t count = CountFrom(bins_[bin], size, address);
+  CHECK(count > 0);
+  Take(bin, count - 1);
 }
 
 int32_t FreeBlocks::TakeBest(int64_t size) {
   const size_t bin = BinOf(size);
-  const size_t place = PlaceOf(bins_[bin], size, 0);
-  if (place < bins_[bin].size()) return Take(bin, place);
+  const size_t count = CountFrom(bins_[bin], size, 0);
+  if (count > 0) return Take(bin, count - 1);
   const size_t next = NextFilled(bin + 1);
-  return next == kBins ? -1 : Take(next, 0);
+  return next == kBins ? -1 : Take(next, bins_[next].size() - 1);
 }
 
 }  // namespace stagecraft
