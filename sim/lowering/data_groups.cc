@@ -53,6 +53,11 @@ class StageGroups {
 
   // How the groups that synchronise side by side are connected.
   GradientSync DescribeAll(size_t stride) const {
+    const SyncOptions& options = context_.plan.gradient_sync;
+    if (options.servers == 0 && stride == 1) {  // then only the number of ranks counts
+      const ServedGroup group{devices_[0], {}};
+      return DescribeSync(options, context_.cluster, {&group, 1});
+    }
     std::vector<DeviceGroups> by_tensor;
     for (const std::vector<int>& devices : devices_) {
       by_tensor.push_back(DivideHolders(devices, static_cast<int>(stride), 0).all);
@@ -63,7 +68,7 @@ class StageGroups {
         groups.push_back({by_tensor[tensor][i], ServersOf(tensor, i)});
       }
     }
-    return DescribeSync(context_.plan.gradient_sync, context_.cluster, groups);
+    return DescribeSync(options, context_.cluster, groups);
   }
 
   Communicator Synchronising(size_t tensor, DeviceGroups groups, const GradientSync& sync) {

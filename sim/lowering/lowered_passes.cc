@@ -59,6 +59,7 @@ void LoweredPasses::AddInstance(LoweringContext& context, int index) {
   const PipelineInstance& instance = context.folding().instances[index];
   instance_begin_.push_back(workers_.size());
   std::vector<PassOpSequences> op_sequences;
+  op_sequences.reserve(static_cast<size_t>(context.stages()));
   std::vector<PipelineWorker> pipeline;
   std::vector<MicroBatchShares> shares;
   const bool is_separate = HasSeparatePipelines(plan);

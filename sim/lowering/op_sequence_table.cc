@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "costmodel/hash.h"
+
 namespace stagecraft {
 
 int OpSequenceTable::InternShard(const ShardSpec& spec) {
@@ -94,15 +96,25 @@ void OpSequenceTable::AppendRepeated(int shard, int layer, Sequence& pass) {
   for (int l = range.first; l <= layer; ++l) AppendPass(Layer(shard, l), Phase::kForward, pass);
 }
 
-std::vector<int> OpSequenceTable::ContentsOf(int shard, LayerRange range) const {
-  std::vector<int> contents;
+void OpSequenceTable::SetContents(LayerRange range, PassKey& key) const {
+  key.contents.clear();
   for (int layer = range.first; layer < range.first + range.count; ++layer) {
-    const LayerRange again = RecomputedRange(workload_, shards_[shard], layer);
+    const LayerRange again = RecomputedRange(workload_, shards_[key.shard], layer);
     // Layers that recompute together may lie on both sides of an end of the range.
-    if (again.count > 1) return {-1, range.first, range.count};
-    contents.push_back(2 * workload_.layers[layer] + again.count);
+    if (again.count > 1) {
+      key.contents = {-1, range.first, range.count};
+      return;
+    }
+    key.contents.push_back(2 * workload_.layers[layer] + again.count);
   }
-  return contents;
+}
+
+size_t OpSequenceTable::PassKeyHash::operator()(const PassKey& key) const {
+  TableHash hash;
+  hash.Add(int64_t{key.shard} << 32 | key.calls);
+  hash.Add(static_cast<int64_t>(key.phase) << 8 | static_cast<int64_t>(key.beside));
+  for (const int content : key.contents) hash.Add(content);
+  return hash.value();
 }
 
 OpSequenceId OpSequenceTable::AddPass(Sequence pass, int calls) {
@@ -127,8 +139,12 @@ OpSequenceTable::Sequence OpSequenceTable::WholePass(int shard, LayerRange range
 
 OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase phase,
                                              Beside beside, int calls) {
-  const auto [entry, is_new] =
-      pass_op_sequences_.try_emplace({shard, phase, beside, calls, ContentsOf(shard, range)}, -1);
+  key_.shard = shard;
+  key_.phase = phase;
+  key_.beside = beside;
+  key_.calls = calls;
+  SetContents(range, key_);
+  const auto [entry, is_new] = pass_op_sequences_.try_emplace(key_, -1);
   if (!is_new) return entry->second;
   Sequence pass = WholePass(shard, range, phase);
   const bool has_exchanges = beside == Beside::kExchanges || beside == Beside::kPassAndExchanges;
@@ -143,8 +159,9 @@ OpSequenceId OpSequenceTable::PassOpSequence(int shard, LayerRange range, Phase 
 }
 
 OpSequenceId OpSequenceTable::ExchangeOpSequence(int shard, LayerRange range, Phase phase) {
-  const auto [entry, is_new] =
-      exchange_op_sequences_.try_emplace({shard, phase, ContentsOf(shard, range)}, -1);
+  key_ = {.shard = shard, .phase = phase, .contents = {}};
+  SetContents(range, key_);
+  const auto [entry, is_new] = exchange_op_sequences_.try_emplace(key_, -1);
   if (!is_new) return entry->second;
   const Sequence exchanges = Filtered(WholePass(shard, range, phase), /*exchanges=*/true);
   if (!exchanges.ops.empty()) {

@@ -1,9 +1,11 @@
 // OpSequenceTable: the distinct ops and op sequences of a schedule under construction.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -77,9 +79,20 @@ class OpSequenceTable {
   OpSequenceId AddPass(Sequence pass, int calls);
   // Returns all ops of a pass through a range.
   Sequence WholePass(int shard, LayerRange range, Phase phase);
-  // Returns what the layers of a range are and recompute; ranges with equal contents run the same
-  // ops.
-  std::vector<int> ContentsOf(int shard, LayerRange range) const;
+  // What a pass runs.
+  struct PassKey {
+    int shard = 0;
+    Phase phase = Phase::kForward;
+    Beside beside = Beside::kNothing;
+    int calls = 0;  // of the host
+    // What the layers of a range are and recompute; ranges with equal contents run the same ops.
+    std::vector<int> contents;
+    friend bool operator==(const PassKey&, const PassKey&) = default;
+  };
+  struct PassKeyHash {
+    size_t operator()(const PassKey& key) const;
+  };
+  void SetContents(LayerRange range, PassKey& key) const;
   const LayerSequences& Layer(int shard, int layer);
 
   const Workload& workload_;
@@ -91,9 +104,9 @@ class OpSequenceTable {
   std::map<std::tuple<int, int, bool>, LayerSequences> layers_;  // shard, kind, recomputes whole
   std::map<std::pair<int, VocabularyPart>, LayerSequences> shared_layers_;  // by shard
   std::map<std::tuple<int, VocabularyPart, Phase>, OpSequenceId> shared_op_sequences_;
-  // Keys are the shard, the phase, what runs beside the pass, calls of the host, and contents.
-  std::map<std::tuple<int, Phase, Beside, int, std::vector<int>>, OpSequenceId> pass_op_sequences_;
-  std::map<std::tuple<int, Phase, std::vector<int>>, OpSequenceId> exchange_op_sequences_;
+  PassKey key_;  // the last one, kept to reuse its allocations
+  std::unordered_map<PassKey, OpSequenceId, PassKeyHash> pass_op_sequences_;
+  std::unordered_map<PassKey, OpSequenceId, PassKeyHash> exchange_op_sequences_;
   std::map<OpId, OpSequenceId> single_op_sequences_, host_op_sequences_;
   std::map<std::vector<OpId>, OpSequenceId> listed_op_sequences_;
 };

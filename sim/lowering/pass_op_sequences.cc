@@ -1,6 +1,6 @@
 #include "sim/lowering/pass_op_sequences.h"
 
-#include <algorithm>
+#include <cstddef>
 
 #include "sim/pipeline/vocabulary_placement.h"
 
@@ -23,13 +23,12 @@ int CallsBetweenPasses(const Plan& plan) {
 // Returns the op sequences of the buckets, in the order in which a pass runs through them.
 std::vector<OpSequenceId> BucketOpSequences(LoweringContext& context, const LoweredWorker& worker,
                                             int chunk, Phase phase) {
-  std::vector<LayerRange> ranges;
-  for (const Bucket& bucket : context.buckets.Of(worker.stage, chunk)) {
-    ranges.push_back(bucket.layers);
-  }
-  if (phase == Phase::kForward) std::reverse(ranges.begin(), ranges.end());
+  const auto buckets = context.buckets.Of(worker.stage, chunk);
+  const size_t count = buckets.size();
   std::vector<OpSequenceId> op_sequences;
-  for (const LayerRange range : ranges) {
+  op_sequences.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    const LayerRange range = buckets[phase == Phase::kForward ? count - 1 - i : i].layers;
     const int calls = op_sequences.empty() ? CallsBetweenPasses(context.plan) : 0;
     op_sequences.push_back(
         context.op_sequences.PassOpSequence(worker.shard, range, phase, Beside::kNothing, calls));
@@ -57,11 +56,11 @@ PassOpSequences::PassOpSequences(LoweringContext& context, const LoweredWorker& 
     is_paired = is_paired || pass.beside_next;
     const auto phase = static_cast<size_t>(pass.phase);
     ChunkOpSequences& op_sequences = chunks_[pass.chunk];
-    if (op_sequences.whole[phase].empty()) AddWhole(context, worker, pass);
-    if (is_paired && op_sequences.paired[phase].empty()) {
+    if (op_sequences.whole[phase] < 0) AddWhole(context, worker, pass);
+    if (is_paired && op_sequences.paired[phase] < 0) {
       const LayerRange range = context.plan.stages[worker.stage].chunks[pass.chunk];
-      op_sequences.paired[phase] = {
-          context.op_sequences.PassOpSequence(worker.shard, range, pass.phase, beside)};
+      op_sequences.paired[phase] =
+          context.op_sequences.PassOpSequence(worker.shard, range, pass.phase, beside);
       if (hides) {
         op_sequences.exchanges[phase] =
             context.op_sequences.ExchangeOpSequence(worker.shard, range, pass.phase);
@@ -80,17 +79,17 @@ void PassOpSequences::AddWhole(LoweringContext& context, const LoweredWorker& wo
   const bool is_share = pass.chunk >= plan.chunk_count();
   const int calls = CallsBetweenPasses(plan);
   if (is_share) {
-    op_sequences.whole[phase] = {
+    op_sequences.whole[phase] =
         context.op_sequences.SharedOpSequence(worker.shard, PartOf(pass.chunk, plan.chunk_count()),
-                                              plan.schedule_options.vocabulary, pass.phase, calls)};
+                                              plan.schedule_options.vocabulary, pass.phase, calls);
   } else {
-    op_sequences.whole[phase] = {context.op_sequences.PassOpSequence(
+    op_sequences.whole[phase] = context.op_sequences.PassOpSequence(
         worker.shard, plan.stages[worker.stage].chunks[pass.chunk], pass.phase, Beside::kNothing,
-        calls)};
+        calls);
   }
   if (!rules_.DividesSome(worker.stage, pass.phase)) return;
   op_sequences.divided[phase] = is_share
-                                    ? op_sequences.whole[phase]
+                                    ? std::vector{op_sequences.whole[phase]}
                                     : BucketOpSequences(context, worker, pass.chunk, pass.phase);
 }
 
@@ -99,7 +98,7 @@ std::span<const OpSequenceId> PassOpSequences::Parts(const LoweredWorker& worker
   const ChunkOpSequences& op_sequences = chunks_[pass.chunk];
   const auto phase = static_cast<size_t>(pass.phase);
   if (IsDivided(worker, pass)) return op_sequences.divided[phase];
-  return paired ? op_sequences.paired[phase] : op_sequences.whole[phase];
+  return {paired ? &op_sequences.paired[phase] : &op_sequences.whole[phase], 1};
 }
 
 OpSequenceId PassOpSequences::Exchanges(const LoweredWorker& worker, const Pass& pass) const {

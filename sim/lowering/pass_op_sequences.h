@@ -27,10 +27,12 @@ class PassOpSequences {
   OpSequenceId Exchanges(const LoweredWorker& worker, const Pass& pass) const;
 
  private:
+  static constexpr std::array<OpSequenceId, 4> kNone = {-1, -1, -1, -1};
+
   // The op sequences of a chunk's passes. Arrays are indexed by Phase.
   struct ChunkOpSequences {
-    std::array<std::vector<OpSequenceId>, 4> whole, divided, paired;
-    std::array<OpSequenceId, 4> exchanges = {-1, -1, -1, -1};
+    std::array<OpSequenceId, 4> whole = kNone, paired = kNone, exchanges = kNone;
+    std::array<std::vector<OpSequenceId>, 4> divided;
   };
 
   // Adds those of a pass through the whole chunk, the first time.

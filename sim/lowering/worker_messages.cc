@@ -10,7 +10,7 @@
 namespace stagecraft {
 
 size_t WorkerMessages::KeyHash::operator()(const Key& key) const {
-  return TableHash().Add(key.from).Add(key.to).Add(key.index).value();
+  return TableHash().Add(key.from).Add(key.to).Add(key.device).Add(key.bytes.count()).value();
 }
 
 WorkerMessages::WorkerMessages(LoweringContext& context, std::span<const LoweredWorker> workers)
@@ -48,14 +48,13 @@ OpSequenceId WorkerMessages::FindOpSequence(int from, int to, const Pass& pass, 
   if (is_backward && !context_.workload.layer(range.first).returns_gradient) return -1;
   const int layer = pass.phase == Phase::kForward ? range.first + range.count - 1 : range.first - 1;
   if (!is_backward && context_.workload.layer(layer).is_cached) return -1;
-  const int index = layer * static_cast<int>(sender.ranks.size()) + device;
-  const auto [entry, is_new] = op_sequences_.try_emplace({from, to, index}, -1);
-  if (!is_new) return entry->second;
-  const Fabric& fabric = context_.placed.Messages(context_.plan, sender.stage, sender.replica,
-                                                  receiver.stage, receiver.replica)[device];
   const ShardSpec& shard = context_.op_sequences.shard(sender.shard);
   const ShardSpec& other = context_.op_sequences.shard(receiver.shard);
   const Bytes bytes = BoundaryBytes(context_.workload.layer(layer), shard);
+  const auto [entry, is_new] = op_sequences_.try_emplace({from, to, device, bytes}, -1);
+  if (!is_new) return entry->second;
+  const Fabric& fabric = context_.placed.Messages(context_.plan, sender.stage, sender.replica,
+                                                  receiver.stage, receiver.replica)[device];
   const bool is_scattered = context_.plan.framework.scatters_messages && shard.tensor > 1 &&
                             shard.tensor == other.tensor && !shard.sequence_parallel;
   if (!is_scattered) {
@@ -71,7 +70,7 @@ OpSequenceId WorkerMessages::FindOpSequence(int from, int to, const Pass& pass, 
 }
 
 int32_t WorkerMessages::FindChannel(int from, int to, int device) {
-  const auto [entry, is_new] = channels_.try_emplace({from, to, device}, -1);
+  const auto [entry, is_new] = channels_.try_emplace({from, to, device, Bytes()}, -1);
   if (!is_new) return entry->second;
   const LoweredWorker& sender = workers_[from];
   const LoweredWorker& receiver = workers_[to];

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "costmodel/units.h"
 #include "sim/lowering/lowered_worker.h"
 #include "sim/lowering/lowering_context.h"
 #include "sim/pipeline/pass_order.h"
@@ -27,11 +28,12 @@ class WorkerMessages {
   int32_t Channel(int from, int to, const Pass& pass, int device);
 
  private:
-  // The sending and the receiving worker, and a third number.
+  // The sending and the receiving worker, the sending device, and the size of a message.
   struct Key {
     int from = 0;
     int to = 0;
-    int index = 0;
+    int device = 0;
+    Bytes bytes;
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
@@ -60,11 +62,8 @@ class WorkerMessages {
   // workers take turns in it.
   std::vector<Sent> sent_;
   std::vector<int64_t> first_sent_;  // by worker
-  // The third number stands for the layer whose output (or its gradient) is sent, and for the
-  // sending device.
   std::unordered_map<Key, OpSequenceId, KeyHash> op_sequences_;
-  // The third number is the sending device.
-  std::unordered_map<Key, int32_t, KeyHash> channels_;
+  std::unordered_map<Key, int32_t, KeyHash> channels_;  // of messages of any size
 };
 
 }  // namespace stagecraft
