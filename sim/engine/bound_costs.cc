@@ -41,13 +41,7 @@ void CheckSum(const Schedule& schedule, const BoundCosts& costs, const Cluster& 
 class SpeedEstimates {
  public:
   SpeedEstimates(const Schedule& schedule, const CostModel& model)
-      : model_(model), ops_(schedule.distinct_ops()), is_on_host_(ops_.size()) {
-    for (OpSequenceId sequence = 0; sequence < schedule.op_sequence_count(); ++sequence) {
-      const std::span<const uint8_t> flags = schedule.flags(sequence);
-      for (size_t i = 0; i < flags.size(); ++i) {
-        if ((flags[i] & kOnHost) != 0) is_on_host_[schedule.ops(sequence)[i]] = true;
-      }
-    }
+      : schedule_(schedule), model_(model), ops_(schedule.distinct_ops()) {
     if (std::none_of(ops_.begin(), ops_.end(), HasSlowLinks)) return;
     for (const Op& op : ops_) at_full_speed_.push_back(AtFullSpeed(op));
   }
@@ -55,11 +49,12 @@ class SpeedEstimates {
   std::vector<Estimate> Of(const Device& device, double speed) const {
     std::vector<Estimate> estimates =
         model_.Predict(at_full_speed_.empty() ? ops_ : at_full_speed_, device);
+    const std::vector<bool> is_on_host = speed != 1 ? OnHost() : std::vector<bool>();
     for (size_t i = 0; i < ops_.size(); ++i) {
       Duration& time = estimates[i].time;
       if (IsCollective(ops_[i].kind)) {
         time += SlowLinkTime(ops_[i], estimates[i].method.algorithm);
-      } else if (speed != 1 && !is_on_host_[i]) {
+      } else if (speed != 1 && !is_on_host[i]) {
         time = Duration::RoundedNanoseconds(static_cast<double>(time.ns()) / speed);
       }
     }
@@ -71,9 +66,21 @@ class SpeedEstimates {
     return op.fabric.intra_rate != 1 || op.fabric.inter_rate != 1;
   }
 
+  // Returns by op whether the host runs it.
+  std::vector<bool> OnHost() const {
+    std::vector<bool> is_on_host(ops_.size());
+    for (OpSequenceId sequence = 0; sequence < schedule_.op_sequence_count(); ++sequence) {
+      const std::span<const uint8_t> flags = schedule_.flags(sequence);
+      for (size_t i = 0; i < flags.size(); ++i) {
+        if ((flags[i] & kOnHost) != 0) is_on_host[schedule_.ops(sequence)[i]] = true;
+      }
+    }
+    return is_on_host;
+  }
+
+  const Schedule& schedule_;
   const CostModel& model_;
   const std::span<const Op> ops_;
-  std::vector<bool> is_on_host_;   // by op
   std::vector<Op> at_full_speed_;  // empty: no links are slow
 };
 

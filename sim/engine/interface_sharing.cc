@@ -83,39 +83,35 @@ class Sharing {
       const double excess = a[i].share + b[j].share - 1;
       const Duration beside = std::min(a[i].end, b[j].end) - std::max(a[i].start, b[j].start);
       if (beside > Duration() && excess > 0) {
-        for (const TaskId task : {a[i].task, b[j].task}) {
-          of_rank_.push_back({task, Duration::Seconds(excess * beside.seconds())});
-        }
+        const Duration lost = Duration::Seconds(excess * beside.seconds());
+        for (const TaskId task : {a[i].task, b[j].task}) Lose(task, lost);
       }
       ++(a[i].end < b[j].end ? i : j);
     }
   }
 
-  // A task on several ranks loses as much as on the rank that loses most.
-  void EndRank() {
-    std::sort(of_rank_.begin(), of_rank_.end(),
-              [](const Loss& x, const Loss& y) { return x.task < y.task; });
-    for (size_t i = 0; i < of_rank_.size();) {
-      const TaskId task = of_rank_[i].task;
-      Duration sum;
-      for (; i < of_rank_.size() && of_rank_[i].task == task; ++i) sum += of_rank_[i].time;
-      extra_.resize(schedule_.task_count());
-      extra_[task] = std::max(extra_[task], sum);
-    }
-    of_rank_.clear();
+  void Lose(TaskId task, Duration time) {
+    if (of_rank_.empty()) of_rank_.resize(schedule_.task_count());
+    if (of_rank_[task] == Duration()) losers_.push_back(task);
+    of_rank_[task] += time;
   }
 
-  struct Loss {
-    TaskId task;
-    Duration time;
-  };
+  // A task on several ranks loses as much as on the rank that loses most.
+  void EndRank() {
+    for (const TaskId task : losers_) {
+      extra_.resize(schedule_.task_count());
+      extra_[task] = std::max(extra_[task], std::exchange(of_rank_[task], Duration()));
+    }
+    losers_.clear();
+  }
 
   const Schedule& schedule_;
   const Timeline& timeline_;
   const BoundCosts& costs_;
   std::vector<Duration> busy_;  // by distinct device and op sequence
   std::vector<Duration> extra_;
-  std::vector<Loss> of_rank_;
+  std::vector<Duration> of_rank_;  // by task: what it loses on the rank at hand
+  std::vector<TaskId> losers_;     // tasks that lose something there
 };
 
 }  // namespace
