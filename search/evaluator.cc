@@ -9,7 +9,6 @@
 #include "sim/engine/sparse_products.h"
 #include "sim/lowering/lowering.h"
 #include "sim/memory/expanded_matrices.h"
-#include "sim/plan/short_step.h"
 
 namespace stagecraft {
 
@@ -68,17 +67,22 @@ Evaluation Evaluator::EvaluateWith(const Plan& plan, std::vector<StageMemory> me
 
 bool Evaluator::TimeShort(const Plan& plan, Evaluation& evaluation) {
   if (options_.unfold || options_.network.fidelity == NetworkFidelity::kFlow) return false;
+  const std::optional<ShortStep> shortest = ShortenMore(plan);
+  if (shortest && TimeShort(plan, *shortest, evaluation)) return true;
   const std::optional<ShortStep> step = ShortenStep(plan);
-  if (!step) return false;
+  return step && TimeShort(plan, *step, evaluation);
+}
+
+bool Evaluator::TimeShort(const Plan& plan, const ShortStep& step, Evaluation& evaluation) {
   shortened_ = plan;
-  shortened_.global_batch = step->global_batch;
+  shortened_.global_batch = step.global_batch;
   const Schedule schedule = WithFasterProducts(
       Lower(shortened_, workload_, cluster_,
             {.with_optimizer = options_.with_optimizer, .framework = options_.framework},
             lowering_),
       cluster_, model_);
   SimExecutor executor(cluster_, model_);
-  const auto repeated = executor.ExecuteRepeated(schedule, step->more, step->group);
+  const auto repeated = executor.ExecuteRepeated(schedule, step.more, step.group);
   if (!repeated) return false;
   const StepEnds ends = StepEndsOf(plan);
   evaluation.SetTime(

@@ -9,6 +9,7 @@
 #include "sim/lowering/lowering_memory.h"
 #include "sim/memory/stage_memory.h"
 #include "sim/plan/plan.h"
+#include "sim/plan/short_step.h"
 #include "sim/step/evaluation.h"
 #include "sim/step/work_counter.h"
 #include "sim/workload/workload.h"
@@ -54,6 +55,7 @@ class Evaluator {
   // Derives the times from a training step of fewer micro-batches. Returns false if they do not
   // follow from one.
   bool TimeShort(const Plan& plan, Evaluation& evaluation);
+  bool TimeShort(const Plan& plan, const ShortStep& step, Evaluation& evaluation);
 
   const Workload& workload_;
   const Cluster& cluster_;

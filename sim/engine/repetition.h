@@ -49,9 +49,10 @@ struct Replay {
 };
 
 // The part of a step that `more` further micro-batches of every pipeline repeat; no value if that
-// is not proven. The step must be one that ShortenStep() made, with pipeline schedules that take
-// micro-batches in groups of `group`. `replays` come one after another, the durations of each taken
-// from the timeline of the one before; the last is the step. Cost: a few periods of the step.
+// is not proven. The step must be one that ShortenStep() or ShortenMore() made, with pipeline
+// schedules that take micro-batches in groups of `group`. `replays` come one after another, the
+// durations of each taken from the timeline of the one before; the last is the step. Cost: a few
+// periods of the step.
 std::optional<Repetition> FindRepetition(const Schedule& schedule, std::span<const Replay> replays,
                                          std::span<const Launch> launches, int64_t more,
                                          int64_t group);

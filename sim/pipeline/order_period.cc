@@ -13,17 +13,22 @@ std::optional<OrderPeriod> FindPeriod(PipelineSchedule schedule,
       // A pipeline that waits for its messages has a period as long as the pipeline.
       period.unit = stages;
       period.least = 3 * stages + 4;
+      period.first = 2 * stages;
       break;
     case PipelineSchedule::kInterleaved:
       period.group = options.groups.size == 0 ? stages : options.groups.size;
       period.unit = period.group;
       period.least = 4 * period.group;
+      period.first = 3 * period.group;
       break;
     default:
       return std::nullopt;
   }
   const bool warms_up_longer = options.warmup == WarmupPolicy::kB || options.pairs_passes;
-  if (Reads(schedule, kReadsWarmup) && warms_up_longer) period.least += stages;
+  if (Reads(schedule, kReadsWarmup) && warms_up_longer) {
+    period.least += stages;
+    period.first += stages;
+  }
   return period;
 }
 

@@ -13,6 +13,7 @@ struct OrderPeriod {
   int64_t group = 1;  // micro-batches that the schedule takes together
   int64_t unit = 1;   // a divisor of every period, in micro-batches
   int64_t least = 0;  // micro-batches needed to fill the pipeline, settle and drain it
+  int64_t first = 0;  // fewer of them, which are enough for most pipelines
 };
 
 // Returns nothing for a schedule that never ends, or that does not alternate forwards and backwards

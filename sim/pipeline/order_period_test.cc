@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "costmodel/divide.h"
 #include "sim/pipeline/chunk_map.h"
 #include "sim/pipeline/pass_order.h"
 
@@ -34,12 +35,14 @@ TEST(OrderPeriodTest, OnePeriodMoreMakesOrdersLongerInTheMiddle) {
       const ChunkMap map = ChunkMap::Looped(stages, LeastChunks(schedule));
       const std::optional<OrderPeriod> period = FindPeriod(schedule, options, stages);
       ASSERT_TRUE(period);
-      const auto count = static_cast<int>((period->least / period->unit + 1) * period->unit);
-      const PassOrders shorter = MakePassOrders(schedule, options, map, count, nullptr);
-      const PassOrders longer =
-          MakePassOrders(schedule, options, map, count + static_cast<int>(period->unit), nullptr);
-      for (int stage = 0; stage < stages; ++stage) {
-        ExpectLongerInTheMiddle(shorter[stage], longer[stage], period->unit);
+      const auto unit = static_cast<int>(period->unit);
+      for (const int64_t least : {period->first, period->least}) {
+        const auto count = static_cast<int>(DivideUp(least, period->unit) * period->unit);
+        const PassOrders shorter = MakePassOrders(schedule, options, map, count, nullptr);
+        const PassOrders longer = MakePassOrders(schedule, options, map, count + unit, nullptr);
+        for (int stage = 0; stage < stages; ++stage) {
+          ExpectLongerInTheMiddle(shorter[stage], longer[stage], period->unit);
+        }
       }
     }
   }
@@ -53,6 +56,7 @@ TEST(OrderPeriodTest, ALongerWarmUpTakesAPipelineMore) {
   const int64_t least = FindPeriod(schedule, usual, 4)->least;
   EXPECT_EQ(FindPeriod(schedule, dapples_second, 4)->least, least + 4);
   EXPECT_EQ(FindPeriod(schedule, pairs, 4)->least, least + 4);
+  EXPECT_EQ(FindPeriod(schedule, pairs, 4)->first, FindPeriod(schedule, usual, 4)->first + 4);
 }
 
 TEST(OrderPeriodTest, OrdersThatDoNotAlternateOrNeverEndHaveNone) {

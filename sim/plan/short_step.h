@@ -20,4 +20,9 @@ struct ShortStep {
 // pipelines are not alike.
 std::optional<ShortStep> ShortenStep(const Plan& plan);
 
+// Returns a step that is shorter still, and enough for most pipelines. No value either if that is
+// most of what ShortenStep() gives, or if gradients are reduced after every micro-batch, which makes
+// it likely that a lane falls behind.
+std::optional<ShortStep> ShortenMore(const Plan& plan);
+
 }  // namespace stagecraft
