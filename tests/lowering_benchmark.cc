@@ -53,7 +53,7 @@ void BM_Run(benchmark::State& state) {
 void Sizes(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"nodes", "micro_batches"})->Unit(benchmark::kMillisecond);
   for (const int micro_batches : {16, 160, 1600}) benchmark->Args({16, micro_batches});
-  for (const int nodes : {160, 1600}) benchmark->Args({nodes, 16});
+  for (const int nodes : {160, 1600, 2048}) benchmark->Args({nodes, 16});
 }
 BENCHMARK(BM_Lower)->Apply(Sizes);
 BENCHMARK(BM_LowerAndRun)->Apply(Sizes);
