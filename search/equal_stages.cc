@@ -116,7 +116,8 @@ class EqualStages : public PlanSpace {
     return all_->GroupDevices(all_->choices[index].part, all_->choices[index].devices);
   }
   Plan Make(size_t index) const override {
-    return MakePlanOn(DevicesOf(index), At(index), problem().workload, problem().cluster);
+    return MakePlanOn(DevicesOf(index), all_->degrees.Degrees(all_->choices[index]),
+                      problem().workload, problem().cluster);
   }
   PlanKey Key(size_t index) const override {
     PlanKeyBuilder key;
@@ -212,7 +213,9 @@ class EqualStages : public PlanSpace {
   StepBound& BoundOn(const DegreeFamily& family) {
     return BoundOn(family.device_list ? all_->degrees.DevicesOf(family) : devices());
   }
-  PlanDegrees At(size_t index) const { return all_->degrees.Degrees(all_->choices[index]); }
+  PlanDegrees At(size_t index) const {
+    return all_->degrees.DegreesWithoutShares(all_->choices[index]);
+  }
 
   const std::shared_ptr<Enumerated> all_;
   const std::shared_ptr<LayerTimesMemo> memo_;

@@ -73,7 +73,7 @@ const std::vector<int>& DegreeSpace::DevicesOf(const DegreeChoice& choice) const
   return *orders_.For(shape, choice.part)[choice.device_list];
 }
 
-PlanDegrees DegreeSpace::Degrees(const DegreeChoice& choice) const {
+PlanDegrees DegreeSpace::DegreesWithoutShares(const DegreeChoice& choice) const {
   PlanDegrees degrees = problem_.given;
   degrees.devices = choice.devices;
   degrees.tensor = choice.tensor;
@@ -91,6 +91,11 @@ PlanDegrees DegreeSpace::Degrees(const DegreeChoice& choice) const {
   degrees.overlap_tensor = choice.overlaps_tensor;
   degrees.overlap_param_gather = choice.overlaps_gather;
   degrees.overlap_p2p = choice.overlaps_sends;
+  return degrees;
+}
+
+PlanDegrees DegreeSpace::Degrees(const DegreeChoice& choice) const {
+  PlanDegrees degrees = DegreesWithoutShares(choice);
   const int64_t micro_batches = degrees.global_batch / choice.micro_batch;
   const int64_t left = micro_batches % choice.data;
   if (left > 0) {

@@ -135,6 +135,9 @@ class DegreeSpace {
   std::vector<DegreeChoice> ChoicesOf(const DegreeFamily& family) const;
   // Returns the degrees that problem and choice give together.
   PlanDegrees Degrees(const DegreeChoice& choice) const;
+  // Returns them without the shares of unequal replicas (PlanDegrees::replica_micro_batches), which
+  // bounds do not need and which take time for each replica.
+  PlanDegrees DegreesWithoutShares(const DegreeChoice& choice) const;
 
  private:
   const SearchProblem& problem_;

@@ -292,13 +292,20 @@ Bytes StepBound::Memory(const PlanDegrees& degrees) {
     stage.chunks.resize(degrees.chunks);
     stage.context_parallel = degrees.context;
     stage.expert_parallel = degrees.expert;
-    stage.replicas.resize(degrees.data);
   }
+  // Stages share alike, except that those of asynchronous pipelines keep unlike numbers of weights.
+  const bool are_unlike = IsAsynchronous(degrees.schedule);
+  probe.stages[0].replicas.resize(degrees.data);
+  for (Stage& stage : probe.stages) {
+    if (are_unlike) stage.replicas = probe.stages[0].replicas;
+  }
+  const StateSharing first = SharingOf(probe, workload, 0, problem_.framework);
   const int64_t micro_batches = degrees.global_batch / degrees.micro_batch / degrees.data;
   Bytes most;
   for (int stage = 0; stage < map.stages(); ++stage) {
-    const ModelStates states = ShareOut(by_stage[stage], trained[stage],
-                                        SharingOf(probe, workload, stage, problem_.framework));
+    const StateSharing sharing =
+        are_unlike ? SharingOf(probe, workload, stage, problem_.framework) : first;
+    const ModelStates states = ShareOut(by_stage[stage], trained[stage], sharing);
     const Bytes optimizer = degrees.offload.optimizer ? Bytes() : states.optimizer;
     const std::vector<int64_t> in_flight =
         LeastInFlight(degrees.schedule, degrees.pipeline, degrees.chunks, stage, micro_batches);
