@@ -24,7 +24,7 @@ namespace {
 
 // The most plans of a wave, which are evaluated side by side. Does not depend on the number of
 // threads.
-constexpr size_t kMostOfAWave = 64;
+constexpr size_t kMostOfAWave = 16;
 // If a plan that is worth evaluating waits, the space is asked for more plans at most this often
 // between two waves, so that enumeration does not take the whole budget. Waves are then small.
 constexpr int kMostSteps = 4096;
