@@ -21,7 +21,7 @@ grep -q "root/root" "$TEST_TMPDIR/contents" || fail "files are not root's"
 for field in Package Version Architecture Depends; do
   [ -n "$(dpkg-deb --field "$deb" $field)" ] || fail "the package has no $field"
 done
-for library in libc6 libxgboost0; do
+for library in libc6 libssl3 libxgboost0; do
   dpkg-deb --field "$deb" Depends | grep -q "$library" || fail "the package does not depend on $library"
 done
 

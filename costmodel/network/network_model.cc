@@ -13,23 +13,17 @@
 
 #include "costmodel/check.h"
 #include "costmodel/device_catalogue.h"
+#include "costmodel/network/curve_factors.h"
 
 namespace stagecraft {
 namespace {
 
-// The noise of a curve's ratios around values that are smooth over groups, in units of their
-// variance.
-constexpr double kNoise = 0.04;
 constexpr double kLeastWeight = 1e-4;
 // An op at no measured site is priced as on the few measured sites most like its fabric.
 constexpr size_t kMostSites = 3;
 constexpr double kLeastShare = 0.05;
 
 }  // namespace
-
-struct NetworkModel::Factors {
-  std::array<Eigen::LDLT<Eigen::MatrixXd>, kRegimes.size()> of;
-};
 
 // What the home site has beyond the prediction without it.
 struct NetworkModel::Home {
@@ -84,25 +78,6 @@ class NetworkModel::Prices {
 
 namespace {
 
-// By regime.
-std::array<Eigen::MatrixXd, kRegimes.size()> CorrelationsAmong(
-    const std::vector<TimeCurve>& curves) {
-  const auto n = static_cast<Eigen::Index>(curves.size());
-  std::array<Eigen::MatrixXd, kRegimes.size()> matrices;
-  for (Eigen::MatrixXd& matrix : matrices) matrix.resize(n, n);
-  for (Eigen::Index i = 0; i < n; ++i) {
-    for (Eigen::Index j = 0; j <= i; ++j) {
-      const auto correlations = Correlations(curves[i].features, curves[j].features);
-      for (size_t r = 0; r < kRegimes.size(); ++r) {
-        matrices[r](i, j) = correlations[r];
-        matrices[r](j, i) = correlations[r];
-      }
-    }
-    for (Eigen::MatrixXd& matrix : matrices) matrix(i, i) += kNoise;
-  }
-  return matrices;
-}
-
 void CheckCount(const std::vector<TimeCurve>& curves) {
   if (curves.size() <= kMostCurves) return;
   throw InputError(fmt::format("curves: got {} collectives, groups and sites, want at most {}",
@@ -134,17 +109,19 @@ NetworkEstimate Nothing() { return {}; }
 
 NetworkModel::NetworkModel(std::vector<TimeCurve> curves, Harnesses harnesses,
                            const std::string& home)
+    : NetworkModel(std::move(curves), std::move(harnesses), home, nullptr) {}
+
+NetworkModel::NetworkModel(std::vector<TimeCurve> curves, Harnesses harnesses,
+                           const std::string& home, std::shared_ptr<const CurveFactors> factors)
     : curves_(std::move(curves)),
       harnesses_(std::move(harnesses)),
+      factors_(std::move(factors)),
       prices_(std::make_shared<Prices>()) {
-  auto factors = std::make_shared<Factors>();
-  if (!curves_.empty()) {
-    const auto correlations = CorrelationsAmong(curves_);
-    for (size_t r = 0; r < kRegimes.size(); ++r) factors->of[r].compute(correlations[r]);
-  }
-  factors_ = std::move(factors);
+  if (factors_ == nullptr) factors_ = std::make_shared<const CurveFactors>(curves_);
   TakeHome(home);
 }
+
+std::string NetworkModel::FactorBytes() const { return factors_->ToBytes(); }
 
 NetworkModel NetworkModel::Fit(std::span<const NetworkSample> samples, std::span<const int> train) {
   Harnesses harnesses = Harnesses::Estimate(samples, train);
@@ -258,15 +235,15 @@ CurveWeights NetworkModel::WeighAt(const CurveFeatures& target) const {
     weights.variance = 0;
     return weights;
   }
-  std::array<Eigen::VectorXd, kRegimes.size()> to_target, solved;
+  CurveFactors::Vectors to_target;
   for (Eigen::VectorXd& correlations : to_target) correlations.resize(n);
   for (Eigen::Index i = 0; i < n; ++i) {
     const auto correlations = Correlations(target, curves_[i].features);
     for (size_t r = 0; r < kRegimes.size(); ++r) to_target[r](i) = correlations[r];
   }
+  const CurveFactors::Vectors solved = factors_->Solve(to_target);
   double left = 0;
   for (size_t r = 0; r < kRegimes.size(); ++r) {
-    solved[r] = factors_->of[r].solve(to_target[r]);
     left += (1 - to_target[r].dot(solved[r])) / kRegimes.size();
   }
   for (Eigen::Index i = 0; i < n; ++i) {

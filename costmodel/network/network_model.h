@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,7 @@
 
 namespace stagecraft {
 
+class CurveFactors;
 class NetworkModelProto;
 
 // Immutable; all methods but Fit() may be called from any thread. Priced curves are kept, 2 KB for
@@ -68,22 +70,29 @@ class NetworkModel {
   static constexpr size_t kMostPriced = 16384;
   size_t priced() const;  // how many are kept
 
-  // Throws an InputError that begins with `name`.
-  static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name);
+  // Throws an InputError that begins with `name`. `factors` are empty or the FactorBytes() of the
+  // same model, which are not copied: see CurveFactors::InPlace().
+  static NetworkModel FromProto(const NetworkModelProto& proto, const std::string& name,
+                                std::string_view factors = {});
   NetworkModelProto ToProto() const;
   static NetworkModel Read(const std::string& path);
   // Whether the file is such a model, whole or damaged. It is recognised by its first bytes or its
   // keys.
   static bool IsModelFile(const std::string& path);
-  // Returns the model in the binary, which is read at the first call.
+  // Returns the model in the binary, which is read at the first call. In the target
+  // shipped_network_model.
   static const NetworkModel& Shipped();
+  // What takes most of the time of making a model: the factors of the correlations among its
+  // curves.
+  std::string FactorBytes() const;
 
  private:
   class Prices;
-  struct Factors;
   struct Home;
 
   NetworkModel(std::vector<TimeCurve> curves, Harnesses harnesses, const std::string& home = {});
+  NetworkModel(std::vector<TimeCurve> curves, Harnesses harnesses, const std::string& home,
+               std::shared_ptr<const CurveFactors> factors);
 
   void TakeHome(const std::string& site);
   CurveWeights Weigh(const Op& op, const CurveFeatures& target) const;
@@ -94,9 +103,9 @@ class NetworkModel {
   std::vector<TimeCurve> curves_;
   Harnesses harnesses_;
   std::string home_;
-  Timing timing_ = Timing::kCollective;     // of home's curves
-  std::shared_ptr<const Factors> factors_;  // of the correlations among the curves
-  std::shared_ptr<const Home> at_home_;     // null if no curve is of the home site
+  Timing timing_ = Timing::kCollective;          // of home's curves
+  std::shared_ptr<const CurveFactors> factors_;  // of the correlations among the curves
+  std::shared_ptr<const Home> at_home_;          // null if no curve is of the home site
   std::shared_ptr<Prices> prices_;
 };
 

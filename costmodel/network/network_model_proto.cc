@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "costmodel/check.h"
+#include "costmodel/network/curve_factors.h"
 #include "costmodel/network/network_model.h"
 #include "costmodel/proto_file.h"
-#include "data/embedded.h"
 #include "proto/network.pb.h"
 
 namespace stagecraft {
@@ -139,7 +139,8 @@ bool HasKey(std::string_view text, std::string_view key) {
 
 }  // namespace
 
-NetworkModel NetworkModel::FromProto(const NetworkModelProto& proto, const std::string& name) {
+NetworkModel NetworkModel::FromProto(const NetworkModelProto& proto, const std::string& name,
+                                     std::string_view factors) {
   if (proto.schema() != kSchema) {
     throw InputError(fmt::format("{}: schema: got {}, want {}; is it a network model?", name,
                                  proto.schema(), kSchema));
@@ -160,7 +161,12 @@ NetworkModel NetworkModel::FromProto(const NetworkModelProto& proto, const std::
     throw InputError(
         fmt::format("{}: home: got \"{}\", want the site of some curve", name, proto.home()));
   }
-  return NetworkModel(std::move(curves), ReadHarnesses(proto, name), proto.home());
+  std::shared_ptr<const CurveFactors> known;
+  if (!factors.empty()) {
+    known = std::make_shared<const CurveFactors>(CurveFactors::InPlace(factors, curves.size()));
+  }
+  return NetworkModel(std::move(curves), ReadHarnesses(proto, name), proto.home(),
+                      std::move(known));
 }
 
 NetworkModelProto NetworkModel::ToProto() const {
@@ -210,16 +216,6 @@ bool NetworkModel::IsModelFile(const std::string& path) {
     return text.starts_with(kBinarySchema) || text.starts_with(kBinaryCurves);
   }
   return HasKey(text, "curves");
-}
-
-const NetworkModel& NetworkModel::Shipped() {
-  static const NetworkModel model = [] {
-    NetworkModelProto proto;
-    const std::string_view bytes = EmbeddedNetworkModel();
-    CHECK(proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
-    return FromProto(proto, "cost_models/collectives.pb");
-  }();
-  return model;
 }
 
 }  // namespace stagecraft

@@ -1,5 +1,6 @@
 #include "tools/verb/report_header.h"
 
+#include <dlfcn.h>
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
@@ -10,11 +11,38 @@
 #include "tools/verb/command.h"
 
 namespace stagecraft {
+namespace {
+
+// OpenSSL's functions. The program is not linked with the library, which takes a millisecond to
+// load and is only needed by reports about files.
+struct CryptoLibrary {
+  decltype(&::EVP_Digest) digest = nullptr;
+  decltype(&::EVP_sha256) sha256 = nullptr;
+};
+
+CryptoLibrary LoadCrypto() {
+  constexpr const char* kName = "libcrypto.so.3";
+  void* const handle = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
+  CryptoLibrary library;
+  if (handle != nullptr) {
+    library.digest = reinterpret_cast<decltype(library.digest)>(dlsym(handle, "EVP_Digest"));
+    library.sha256 = reinterpret_cast<decltype(library.sha256)>(dlsym(handle, "EVP_sha256"));
+  }
+  if (library.digest == nullptr || library.sha256 == nullptr) {
+    throw InputError(
+        fmt::format("hashes of files: got no {}, want Debian's package libssl3", kName));
+  }
+  return library;
+}
+
+}  // namespace
 
 std::string Sha256(const std::string& contents) {
+  static const CryptoLibrary crypto = LoadCrypto();
   unsigned char digest[EVP_MAX_MD_SIZE];
   unsigned int size = 0;
-  CHECK(EVP_Digest(contents.data(), contents.size(), digest, &size, EVP_sha256(), nullptr) == 1);
+  CHECK(crypto.digest(contents.data(), contents.size(), digest, &size, crypto.sha256(), nullptr) ==
+        1);
   std::string text;
   for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
   return text;
