@@ -32,8 +32,13 @@ constexpr int64_t kTriedEvaluations = 500;  // for each change of a search
 struct Draft {
   PlanDegrees degrees;
   Choices choices;
-  Cluster cluster;
+  std::shared_ptr<const Cluster> cluster;  // not copied, since it may be large
 };
+
+// A pointer to what the caller keeps.
+std::shared_ptr<const Cluster> Unowned(const Cluster& cluster) {
+  return std::shared_ptr<const Cluster>(std::shared_ptr<const void>(), &cluster);
+}
 
 // Two changes of one kind exclude each other.
 enum class Kind { kMicroBatch, kSplit, kRecompute, kZero, kOptimizer, kHost, kDegrees, kNodes };
@@ -83,14 +88,14 @@ void AddNodes(const Cluster& cluster, std::vector<Change>& changes) {
   }
   for (const int times : kTimes) {
     const int nodes = times * cluster.node_count();
-    changes.push_back({Kind::kNodes,
-                       fmt::format("{} nodes instead of {}", nodes, cluster.node_count()),
-                       [nodes](Draft& draft) {
-                         std::vector<Cluster::NodeGroup> groups = draft.cluster.groups();
-                         groups[0].count = nodes;
-                         draft.cluster = Cluster(draft.cluster.name(), std::move(groups), {}, "",
-                                                 draft.cluster.interconnect());
-                       }});
+    changes.push_back(
+        {Kind::kNodes, fmt::format("{} nodes instead of {}", nodes, cluster.node_count()),
+         [nodes](Draft& draft) {
+           std::vector<Cluster::NodeGroup> groups = draft.cluster->groups();
+           groups[0].count = nodes;
+           draft.cluster = std::make_shared<const Cluster>(Cluster(
+               draft.cluster->name(), std::move(groups), {}, "", draft.cluster->interconnect()));
+         }});
   }
 }
 
@@ -175,7 +180,7 @@ std::optional<Remedy> Try(const std::vector<const Change*>& changes, Draft draft
   if (!memory || !Fit(*memory)) return std::nullopt;
   for (size_t i = 0; i < changes.size(); ++i) {
     if (changes[i]->kind != Kind::kHost) continue;
-    remedy.flags[i] += fmt::format(" --host-memory-gib {}", HostGib(*memory, draft.cluster));
+    remedy.flags[i] += fmt::format(" --host-memory-gib {}", HostGib(*memory, *draft.cluster));
   }
   const StageMemory& fullest = *std::min_element(
       memory->begin(), memory->end(),
@@ -227,19 +232,19 @@ std::vector<Remedy> FindRemedies(const Plan& plan, const Workload& workload, con
   degrees->stage_blocks.clear();
   const Judge judge = [&](const Draft& draft) -> std::optional<std::vector<StageMemory>> {
     try {
-      const Plan changed = MakePlan(draft.degrees, workload, draft.cluster);
-      return EstimateMemory(changed, workload, draft.cluster, framework);
+      const Plan changed = MakePlan(draft.degrees, workload, *draft.cluster);
+      return EstimateMemory(changed, workload, *draft.cluster, framework);
     } catch (const InputError&) {
       return std::nullopt;
     }
   };
-  return FirstOfEachKind(ChangesOfPlan(*degrees, cluster), {*degrees, {}, cluster}, judge);
+  return FirstOfEachKind(ChangesOfPlan(*degrees, cluster), {*degrees, {}, Unowned(cluster)}, judge);
 }
 
 std::vector<Remedy> FindRemedies(const SearchProblem& problem, Team* team) {
   const Judge judge = [&](const Draft& draft) -> std::optional<std::vector<StageMemory>> {
     const SearchProblem changed{.workload = problem.workload,
-                                .cluster = draft.cluster,
+                                .cluster = *draft.cluster,
                                 .model = problem.model,
                                 .given = draft.degrees,
                                 .choices = draft.choices,
@@ -254,7 +259,7 @@ std::vector<Remedy> FindRemedies(const SearchProblem& problem, Team* team) {
     return result.plans[0].evaluation.memory;
   };
   return FirstOfEachKind(ChangesOfSearch(problem),
-                         {problem.given, problem.choices, problem.cluster}, judge);
+                         {problem.given, problem.choices, Unowned(problem.cluster)}, judge);
 }
 
 }  // namespace stagecraft

@@ -32,7 +32,7 @@ void BM_Step(benchmark::State& state) {
   for (auto _ : state) {
     const LargeJob job = MakeLargeJob(static_cast<int>(state.range(0)), 16);
     const SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, model);
-    uses = FindCommunicators(step, job.cluster).size();
+    uses = FindCommunicators(step).size();
     devices = job.cluster.device_count();
     benchmark::DoNotOptimize(uses);
   }
@@ -47,8 +47,8 @@ void BM_Report(benchmark::State& state) {
   const SimulatedStep step =
       SimulateStep(job.plan, job.workload, job.cluster, model, {.unfold = true});
   for (auto _ : state) {
-    benchmark::DoNotOptimize(FindCommunicators(step, job.cluster).size());
-    benchmark::DoNotOptimize(FindInnerCommunication(step, job.cluster).size());
+    benchmark::DoNotOptimize(FindCommunicators(step).size());
+    benchmark::DoNotOptimize(FindInnerCommunication(step).size());
   }
   state.counters["tasks"] = step.schedule.task_count();
 }

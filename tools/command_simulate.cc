@@ -13,6 +13,7 @@
 #include "costmodel/proto_file.h"
 #include "proto/timeline.pb.h"
 #include "sim/engine/bound_costs.h"
+#include "sim/engine/repeated_tasks.h"
 #include "sim/memory/memory_curve.h"
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline_record.h"
@@ -48,6 +49,9 @@ constexpr int kSchema = 1;
 struct Outputs {
   std::string trace, timeline, measured, page;
   bool json = false, quiet = false, unfold = false;
+
+  // Whether one of them shows each task of the step.
+  bool ShowTasks() const { return !trace.empty() || !timeline.empty() || !page.empty(); }
 };
 
 void RegisterOutputs(Flags& flags, Outputs& outputs) {
@@ -258,7 +262,8 @@ WallTime WallTimeSince(std::chrono::steady_clock::time_point begin, const Simula
   WallTime wall;
   wall.total_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
-  wall.tasks_per_s = step.schedule.task_count() / (wall.total_ms * 1e-3);
+  const int64_t tasks = RepeatedTasks(step.schedule, step.repetition).total();
+  wall.tasks_per_s = static_cast<double>(tasks) / (wall.total_ms * 1e-3);
   return wall;
 }
 
@@ -291,9 +296,11 @@ int RunSimulate(const Args& args, std::istream&, std::ostream& out, std::ostream
   }
   PlannedJob job = verb.Build();
   const std::unique_ptr<CostModel> model = verb.cost_model.Load();
-  const SimulatedStep step =
-      SimulateStep(job.plan, job.workload, job.cluster, *model,
-                   {.unfold = outputs.unfold, .network = job.network, .framework = job.memory});
+  const SimulatedStep step = SimulateStep(job.plan, job.workload, job.cluster, *model,
+                                          {.unfold = outputs.unfold,
+                                           .repeats = !outputs.ShowTasks(),
+                                           .network = job.network,
+                                           .framework = job.memory});
   RequireSound(step.evaluation, step.plan, job.workload, job.cluster);
   AddWarnings(step, verb.cost_model, job);
   std::optional<MeasuredStep> measured;

@@ -6,6 +6,7 @@
 
 #include "costmodel/units.h"
 #include "sim/engine/bound_costs.h"
+#include "sim/engine/repetition.h"
 #include "sim/schedule/schedule.h"
 #include "sim/schedule/timeline.h"
 
@@ -13,9 +14,10 @@ namespace stagecraft {
 
 // Returns the time of the rank's messages, collectives and copies to its host that run while its
 // compute lane runs a pass or an update, and of collectives inside passes that run beside other
-// ops. Each counts by itself: two that run at once count twice. Cost: one walk over the rank's
-// lanes.
+// ops. Each counts by itself: two that run at once count twice. With a repetition it is that of the
+// whole step. Cost: one walk over the rank's lanes.
 Duration HiddenCommunication(const Schedule& schedule, const Timeline& timeline,
-                             const BoundCosts& costs, int32_t rank);
+                             const BoundCosts& costs, int32_t rank,
+                             const Repetition& repetition = {});
 
 }  // namespace stagecraft

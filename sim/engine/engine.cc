@@ -23,6 +23,7 @@ Timeline Engine::Run(const Schedule& schedule, std::span<const Duration> duratio
                    [](const RateChange& a, const RateChange& b) { return a.time < b.time; });
   durations_ = durations.data();
   launches_ = options.launches;
+  notes_launched_ = options.notes_launched;
   traffic_ = options.traffic;
   Prepare(schedule, changes);
   if (changes.empty() && traffic_ == nullptr) {
@@ -42,7 +43,7 @@ Timeline Engine::RunAgain(std::span<const Duration> durations) {
   end_.assign(durations.size(), Duration());
   if (!launches_.empty()) {
     start_.resize(durations.size());
-    launched_.assign(durations.size(), Duration());
+    launched_.assign(notes_launched_ ? durations.size() : 0, Duration());
     host_free_.assign(schedule_->lane_count(), Duration());
   }
   for (const TaskId task : order_) {
@@ -135,7 +136,7 @@ void Engine::Prepare(const Schedule& schedule, std::span<const RateChange> chang
   }
   start_.clear();
   if (rates_vary_ || !launches_.empty() || traffic_ != nullptr) start_.resize(tasks);
-  launched_.assign(launches_.size(), Duration());
+  launched_.assign(notes_launched_ ? launches_.size() : 0, Duration());
   if (!launches_.empty()) host_free_.assign(schedule.lane_count(), Duration());
   if (rates_vary_) {
     running_.assign(schedule.lane_count(), -1);
@@ -176,8 +177,9 @@ Duration Engine::HostDelay(TaskId task) {
   const Duration now = Duration::Nanoseconds(now_);
   Duration host = launch.waits ? now : Duration();
   for (const Lane lane : schedule_->lanes(task)) host = std::max(host, host_free_[Index(lane)]);
-  launched_[task] = host + launch.total;
-  for (const Lane lane : schedule_->lanes(task)) host_free_[Index(lane)] = launched_[task];
+  const Duration launched = host + launch.total;
+  if (notes_launched_) launched_[task] = launched;
+  for (const Lane lane : schedule_->lanes(task)) host_free_[Index(lane)] = launched;
   return std::max(Duration(), host + launch.lead - now);
 }
 

@@ -38,6 +38,7 @@ struct ReplayOptions {
   std::span<const RateChange> changes = {};  // in any order
   // By task; empty if the host never holds a device back.
   std::span<const Launch> launches = {};
+  bool notes_launched = true;  // whether launched() is asked for
   // Tasks that are bound to it take as long as their messages do. Nothing in it may have started
   // yet.
   TaskTraffic* traffic = nullptr;
@@ -57,7 +58,7 @@ class Engine {
   Timeline RunAgain(std::span<const Duration> durations);
 
   // When the host was done with the launches of each task of the last replay. Empty without
-  // launches; zero for tasks that have none.
+  // launches and without ReplayOptions::notes_launched; zero for tasks that have none.
   std::span<const Duration> launched() const { return launched_; }
 
  private:
@@ -85,6 +86,7 @@ class Engine {
   const Schedule* schedule_ = nullptr;
   const Duration* durations_ = nullptr;
   std::span<const Launch> launches_;
+  bool notes_launched_ = true;
   TaskTraffic* traffic_ = nullptr;
   bool rates_vary_ = false;
   int completed_ = 0;

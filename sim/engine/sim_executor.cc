@@ -67,8 +67,7 @@ Timeline SimExecutor::Execute(const Schedule& schedule) {
   unshared_makespan_ = Duration();
   const std::vector<Launch> launches = BindLaunches(schedule, costs_);
   if (network_.fidelity == NetworkFidelity::kFlow) return RunFlows(schedule, launches);
-  std::vector<Replay> replays = ReplayModel(schedule, launches);
-  unshared_makespan_ = replays.front().timeline.makespan();
+  std::vector<Replay> replays = ReplayModel(schedule, launches, Keep::kLast);
   return std::move(replays.back().timeline);
 }
 
@@ -78,31 +77,38 @@ std::optional<SimExecutor::Repeated> SimExecutor::ExecuteRepeated(const Schedule
   if (network_.fidelity == NetworkFidelity::kFlow || shares_memory) return std::nullopt;
   costs_ = BindCosts(schedule, cluster_, model_);
   const std::vector<Launch> launches = BindLaunches(schedule, costs_);
-  std::vector<Replay> replays = ReplayModel(schedule, launches);
+  std::vector<Replay> replays = ReplayModel(schedule, launches, Keep::kAll);
   std::optional<Repetition> repetition = FindRepetition(schedule, replays, launches, more, group);
   if (!repetition) return std::nullopt;
-  unshared_makespan_ = replays.front().timeline.makespan() + repetition->UnsharedDelay();
+  unshared_makespan_ += repetition->UnsharedDelay();
   return Repeated{std::move(replays.back().timeline), std::move(*repetition)};
 }
 
 std::vector<Replay> SimExecutor::ReplayModel(const Schedule& schedule,
-                                             std::span<const Launch> launches) {
+                                             std::span<const Launch> launches, Keep keep) {
   std::vector<Replay> replays;
   const auto replay = [&](std::vector<Duration> durations) {
-    Timeline timeline = replays.empty() ? engine_.Run(schedule, durations, {.launches = launches})
-                                        : engine_.RunAgain(durations);
+    if (keep == Keep::kLast && !replays.empty()) replays.back().timeline = Timeline();
+    Timeline timeline =
+        replays.empty() ? engine_.Run(schedule, durations,
+                                      {.launches = launches, .notes_launched = keep == Keep::kAll})
+                        : engine_.RunAgain(durations);
     const std::span<const Duration> launched = engine_.launched();
     replays.push_back(
         {std::move(durations), std::move(timeline), {launched.begin(), launched.end()}});
   };
   replay(TaskDurations(schedule, costs_));
-  const Replay& alone = replays[0];
-  std::vector<Duration> shared = ShareInterfaces(schedule, alone.timeline, costs_, alone.durations);
-  std::vector<Duration> slowed =
-      SlowCompute(schedule, alone.timeline, costs_, shared.empty() ? alone.durations : shared);
-  if (!slowed.empty()) shared = std::move(slowed);
-  if (!shared.empty()) replay(std::move(shared));
-  shared =
+  unshared_makespan_ = replays[0].timeline.makespan();
+  {
+    const Replay& alone = replays[0];
+    std::vector<Duration> shared =
+        ShareInterfaces(schedule, alone.timeline, costs_, alone.durations);
+    std::vector<Duration> slowed =
+        SlowCompute(schedule, alone.timeline, costs_, shared.empty() ? alone.durations : shared);
+    if (!slowed.empty()) shared = std::move(slowed);
+    if (!shared.empty()) replay(std::move(shared));
+  }
+  std::vector<Duration> shared =
       ShareMemory(schedule, replays.back().timeline, costs_, cluster_, replays.back().durations);
   if (!shared.empty()) replay(std::move(shared));
   SetStretched(replays[0].durations, replays.back().durations);

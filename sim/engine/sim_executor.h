@@ -70,8 +70,11 @@ class SimExecutor : public Executor {
   std::vector<LinkUse> link_use();
 
  private:
-  // Replays once more if messages share interfaces, and if devices share a memory.
-  std::vector<Replay> ReplayModel(const Schedule& schedule, std::span<const Launch> launches);
+  // Replays once more if messages share interfaces, and if devices share a memory. With kLast all
+  // but the durations of the replays before the last are forgotten, and all launches.
+  enum class Keep { kAll, kLast };
+  std::vector<Replay> ReplayModel(const Schedule& schedule, std::span<const Launch> launches,
+                                  Keep keep);
   // Says in costs_ how much longer tasks took than they would alone.
   void SetStretched(std::span<const Duration> alone, std::span<const Duration> taken);
   // Throws a DeadlockError that names the link whose rate stays 0, if there is one.

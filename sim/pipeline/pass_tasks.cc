@@ -8,7 +8,7 @@ namespace stagecraft {
 namespace {
 
 // Returns the unit that begins at position `first` of an order.
-std::span<const Pass> UnitAt(const PassOrder& order, size_t first) {
+std::span<const Pass> UnitAt(std::span<const Pass> order, size_t first) {
   size_t last = first;
   while (order[last].beside_next) {
     ++last;
@@ -32,7 +32,7 @@ PassTasks::PassTasks(std::span<const PipelineWorker> workers,
   updates_.resize(workers.size());
   end_.resize(workers.size());
   for (size_t w = 0; w < workers.size(); ++w) {
-    const PassOrder& order = workers[w].order;
+    const std::span<const Pass> order = workers[w].order;
     const std::vector<WeightUpdate>& updates = workers[w].updates;
     for (size_t i = 0; i < order.size();) {
       const Unit unit = UnitAt(order, i);
@@ -45,7 +45,7 @@ PassTasks::PassTasks(std::span<const PipelineWorker> workers,
     }
   }
   for (size_t w = 0; w < workers.size(); ++w) {
-    const PassOrder& order = workers[w].order;
+    const std::span<const Pass> order = workers[w].order;
     for (size_t i = 0; i < order.size();) {
       const Unit unit = UnitAt(order, i);
       Connect(static_cast<int>(w), unit, builder);
@@ -81,7 +81,8 @@ void PassTasks::CountSlots() {
   first_.assign(slots, -1);
   last_.assign(slots, -1);
   hand_on_.assign(slots, {});
-  exchanges_.assign(slots, {});
+  const auto exchanges = [](const PipelineWorker& worker) { return !worker.exchange.empty(); };
+  if (std::any_of(workers_.begin(), workers_.end(), exchanges)) exchanges_.assign(slots, {});
 }
 
 void PassTasks::FindLinks() {
@@ -225,7 +226,7 @@ PassTasks::HandOn PassTasks::AddTransfers(int w, const Pass& pass, HandOn after,
 // A unit begins only when the inputs of all its passes are there.
 void PassTasks::Connect(int w, Unit unit, Schedule::Builder& builder) const {
   const size_t slot = Slot(w, unit[0]);
-  const HandOn& exchanges = exchanges_[slot];
+  const HandOn exchanges = exchanges_.empty() ? HandOn() : exchanges_[slot];
   for (const Pass& pass : unit) {
     const Neighbor feeder = Next(w, pass, -1);
     if (feeder.worker < 0) continue;

@@ -18,8 +18,8 @@ namespace stagecraft {
 struct PipelineWorker {
   int stage = 0;
   int replica = 0;
-  int32_t rank = -1;  // of its first device, for tags
-  PassOrder order;
+  int32_t rank = -1;                  // of its first device, for tags
+  std::span<const Pass> order;        // must outlive the construction of PassTasks
   std::vector<WeightUpdate> updates;  // in the order of its passes; only of asynchronous pipelines
   std::vector<Lane> compute;          // one per device; a pass occupies all of them
   std::vector<Lane> send_next;        // one per sending device
@@ -130,7 +130,9 @@ class PassTasks {
   // These are by worker: the last task on its compute lanes with the exchanges beside it, which
   // follow it.
   std::vector<HandOn> end_;
-  std::vector<HandOn> exchanges_;  // by slot of a unit's first pass: the exchanges of the unit
+  // By slot of a unit's first pass: the exchanges of the unit; empty if no worker has lanes for
+  // them.
+  std::vector<HandOn> exchanges_;
 };
 
 }  // namespace stagecraft

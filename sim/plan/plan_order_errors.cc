@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/pipeline/order_errors.h"
 #include "sim/plan/asynchronous_errors.h"
@@ -115,9 +116,11 @@ void CheckMicroBatches(const Plan& plan, Errors& errors) {
   }
   if (!HasSeparatePipelines(plan)) return;
   const ChunkMap map = MapOf(plan);
+  int last = -1;
   for (int replica = 0; replica < static_cast<int>(plan.stages[0].replicas.size()); ++replica) {
-    const std::string problem =
-        FindMicroBatchError(plan.schedule, map, ReplicaMicroBatches(plan, 0, replica));
+    const int count = ReplicaMicroBatches(plan, 0, replica);
+    if (std::exchange(last, count) == count) continue;
+    const std::string problem = FindMicroBatchError(plan.schedule, map, count);
     if (problem.empty()) continue;
     errors.push_back(problem);
     return;

@@ -103,23 +103,24 @@ Schedule Schedule::Builder::Build() {
   return std::move(schedule_);
 }
 
-// Makes the rows of successors by counting sort; each row keeps the order of insertion.
+// Makes the rows of successors by counting sort; each row keeps the order of insertion, as it is
+// filled from its end.
 void Schedule::Builder::BuildSuccessors() {
   const int tasks = schedule_.task_count();
   schedule_.predecessors_.assign(tasks, 0);
-  std::vector<int32_t> fill(tasks, 0);
   for (size_t i = 0; i < before_.size(); ++i) {
-    ++fill[before_[i]];
+    ++schedule_.begin_[before_[i]].next;
     ++schedule_.predecessors_[after_[i]];
   }
-  int32_t sum = 0;
-  for (TaskId task = 0; task < tasks; ++task) {
+  int32_t sum = 0;  // first the ends of the rows
+  for (TaskId task = 0; task <= tasks; ++task) {
+    sum += schedule_.begin_[task].next;
     schedule_.begin_[task].next = sum;
-    sum += std::exchange(fill[task], sum);
   }
-  schedule_.begin_[tasks].next = sum;
   schedule_.next_.resize(before_.size());
-  for (size_t i = 0; i < before_.size(); ++i) schedule_.next_[fill[before_[i]]++] = after_[i];
+  for (size_t i = before_.size(); i-- > 0;) {
+    schedule_.next_[--schedule_.begin_[before_[i]].next] = after_[i];
+  }
   std::vector<TaskId>().swap(before_);
   std::vector<TaskId>().swap(after_);
 }

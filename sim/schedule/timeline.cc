@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "costmodel/check.h"
-#include "costmodel/hash.h"
+#include "sim/schedule/time_hash.h"
 
 namespace stagecraft {
 
@@ -15,10 +15,10 @@ Timeline::Timeline(std::vector<Duration> start, std::vector<Duration> end)
 }
 
 uint64_t Timeline::Fingerprint() const {
-  Hash hash;
+  TimeHash hash;
   for (size_t task = 0; task < start_.size(); ++task) {
-    hash.Add(start_[task].ns());
-    hash.Add(end_[task].ns());
+    hash.Add(start_[task]);
+    hash.Add(end_[task]);
   }
   return hash.value();
 }

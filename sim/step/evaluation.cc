@@ -2,16 +2,64 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "sim/engine/repeated_tasks.h"
 #include "sim/engine/sparse_products.h"
 #include "sim/lowering/lowering.h"
 #include "sim/memory/expanded_matrices.h"
+#include "sim/plan/short_step.h"
 #include "sim/step/plan_pass_orders.h"
 #include "sim/step/work_counter.h"
 
 namespace stagecraft {
+namespace {
+
+// A part of the step must have at most one of this many of its micro-batches: if it does not show
+// how the others repeat it, it was simulated in vain.
+constexpr int64_t kLeastShortening = 4;
+
+// Whether the tasks of the whole step, one after another, take at most kLongestTime, whatever each
+// of them takes.
+bool IsShortEnough(int64_t tasks, const BoundCosts& costs) {
+  Duration most;  // of one task
+  for (const std::vector<OpSequenceTimes>& op_sequences : costs.op_sequences) {
+    for (const OpSequenceTimes& times : op_sequences) most = std::max(most, times.FromIdle());
+  }
+  return most.ns() <= kLongestTime.ns() / tasks;
+}
+
+// Derives the step from one of fewer micro-batches. Returns false if it does not follow from one.
+bool SimulateRepeated(const Workload& workload, const Cluster& cluster, const CostModel& model,
+                      const SimulationOptions& options, LoweringMemory& memory,
+                      SimulatedStep& step) {
+  if (options.unfold || options.network.fidelity == NetworkFidelity::kFlow) return false;
+  const std::optional<ShortStep> part = ShortenStep(step.plan);
+  if (!part || kLeastShortening * part->global_batch > step.plan.global_batch) return false;
+  const int64_t whole = std::exchange(step.plan.global_batch, part->global_batch);
+  step.schedule = WithFasterProducts(
+      Lower(step.plan, workload, cluster,
+            {.with_optimizer = options.with_optimizer, .framework = options.framework}, memory),
+      cluster, model);
+  step.plan.global_batch = whole;
+  SimExecutor executor(cluster, model, options.network);
+  auto repeated = executor.ExecuteRepeated(step.schedule, part->more, part->group);
+  if (!repeated) return false;
+  const RepeatedTasks tasks(step.schedule, repeated->repetition);
+  if (!tasks.HasOrder() || !IsShortEnough(tasks.total(), executor.costs())) return false;
+  step.timeline = std::move(repeated->timeline);
+  step.repetition = std::move(repeated->repetition);
+  step.costs = executor.costs();
+  const StepEnds ends = StepEndsOf(step.plan);
+  step.evaluation.SetTime(
+      ProfileStep(step.schedule, step.timeline, step.costs, ends, step.repetition));
+  if (ends == StepEnds::kTogether) step.evaluation.unshared_time = executor.unshared_makespan();
+  return true;
+}
+
+}  // namespace
 
 void SimulateTime(const Plan& plan, const Workload& workload, const Cluster& cluster,
                   const CostModel& model, const SimulationOptions& options, LoweringMemory& memory,
@@ -64,7 +112,9 @@ SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Clu
           ? WithPassOrders(plan, workload, cluster, model, options.framework)
           : WithPassOrders(plan, workload, cluster.WithSlowParts({}), model, options.framework);
   LoweringMemory memory(workload, cluster);
-  SimulateTime(step.plan, workload, cluster, model, options, memory, step);
+  if (!options.repeats || !SimulateRepeated(workload, cluster, model, options, memory, step)) {
+    SimulateTime(step.plan, workload, cluster, model, options, memory, step);
+  }
   WorkCounter(workload, cluster).Count(step.plan, step.evaluation);
   std::vector<StageMemory> by_stage =
       EstimateMemory(step.plan, workload, cluster, options.framework);

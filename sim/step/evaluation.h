@@ -9,6 +9,7 @@
 #include "sim/analysis/breakdown.h"
 #include "sim/analysis/steady_state.h"
 #include "sim/cluster/cluster.h"
+#include "sim/engine/repetition.h"
 #include "sim/engine/sim_executor.h"
 #include "sim/lowering/lowering_memory.h"
 #include "sim/memory/framework_memory.h"
@@ -61,6 +62,9 @@ struct Evaluation {
 // A simulated step with everything that led to it.
 struct SimulatedStep {
   Plan plan;  // with the passes that it ran
+  // How further micro-batches repeat the schedule and the timeline, which are then those of a part
+  // of the step; empty unless SimulationOptions::repeats.
+  Repetition repetition;
   Schedule schedule;
   Timeline timeline;
   BoundCosts costs;
@@ -71,6 +75,9 @@ struct SimulatedStep {
 struct SimulationOptions {
   bool unfold = false;         // always with NetworkFidelity::kFlow
   bool with_optimizer = true;  // false: passes alone, as kernel benchmarks time them
+  // Simulates only as much of a step of many micro-batches as proves how the others repeat it,
+  // where that is possible; the evaluation is the same to the bit.
+  bool repeats = false;
   NetworkOptions network = {};
   FrameworkMemory framework = {};
 };
@@ -83,8 +90,9 @@ struct SimulationOptions {
 SimulatedStep SimulateStep(const Plan& plan, const Workload& workload, const Cluster& cluster,
                            const CostModel& model, const SimulationOptions& options = {});
 
-// The part of it that concerns time: fills in everything but the plan, memory and FLOPs. The passes
-// of the plan must be known. `memory` is that of the same workload and cluster.
+// The part of it that concerns time: fills in everything but the plan, memory and FLOPs, without
+// SimulationOptions::repeats. The passes of the plan must be known. `memory` is that of the same
+// workload and cluster.
 void SimulateTime(const Plan& plan, const Workload& workload, const Cluster& cluster,
                   const CostModel& model, const SimulationOptions& options, LoweringMemory& memory,
                   SimulatedStep& step);

@@ -16,7 +16,8 @@ CommunicationTotal FindCommunicationTotal(const SimulatedStep& step) {
   const StepProfile& profile = step.evaluation.profile;
   const Breakdown& parts = profile.breakdown;
   return {parts.tensor + parts.pipeline + parts.data + parts.context + parts.expert,
-          HiddenCommunication(step.schedule, step.timeline, step.costs, profile.critical_rank)};
+          HiddenCommunication(step.schedule, step.timeline, step.costs, profile.critical_rank,
+                              step.repetition)};
 }
 
 nlohmann::ordered_json CommunicationTotalToJson(const CommunicationTotal& total) {

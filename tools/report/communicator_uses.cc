@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "sim/engine/repeated_tasks.h"
+
 namespace stagecraft {
 namespace {
 
@@ -31,10 +33,10 @@ struct SentOps {
 
 class Collector {
  public:
-  Collector(const SimulatedStep& step, const Cluster& cluster)
+  explicit Collector(const SimulatedStep& step)
       : step_(step),
         schedule_(step.schedule),
-        cluster_(cluster),
+        tasks_(step.schedule, step.repetition),
         seen_by_(step.schedule.ranks().size(), -1) {}
 
   std::vector<CommunicatorUse> Run() {
@@ -60,7 +62,8 @@ class Collector {
     const SentOps& sent = SentBy(task);
     Sums& sums = sums_[sent.sums];
     const int32_t communicator = schedule_.communicator(task);
-    const int64_t times = Multiplicity(task, schedule_.op(sent.first));
+    const int64_t alike = Multiplicity(task, schedule_.op(sent.first));
+    const int64_t times = alike * tasks_.Count(task);
     const int64_t beside = std::ssize(schedule_.communicators()[communicator]);
     sums.use.tasks += times;
     sums.use.bytes += Bytes(times * beside * sent.bytes.count());
@@ -71,7 +74,7 @@ class Collector {
       sums.most = sent.most;
     }
     const uint64_t user = (uint64_t{sent.sums} << 32) | static_cast<uint32_t>(communicator);
-    if (users_.insert(user).second) sums.use.groups += times * beside;
+    if (users_.insert(user).second) sums.use.groups += alike * beside;
   }
 
   const SentOps& SentBy(TaskId task) {
@@ -106,17 +109,7 @@ class Collector {
     use.phase = tag.phase;
     use.stage = tag.stage;
     use.kind = op.kind;
-    use.links = Links(schedule_.communicator(task), op.kind == OpKind::kSendRecv);
-    return entry->second;
-  }
-
-  // A stage reduces gradients and gathers parameters in the same groups.
-  const std::vector<int>& Links(int32_t communicator, bool is_message) {
-    const auto [entry, is_new] = links_.try_emplace({communicator, is_message});
-    if (is_new) {
-      const DeviceGroups& groups = schedule_.communicators()[communicator];
-      entry->second = LinksOf(groups[0], is_message, cluster_);
-    }
+    use.first_group = schedule_.communicators()[schedule_.communicator(task)][0];
     return entry->second;
   }
 
@@ -140,13 +133,12 @@ class Collector {
 
   const SimulatedStep& step_;
   const Schedule& schedule_;
-  const Cluster& cluster_;
+  const RepeatedTasks tasks_;
   std::map<Key, size_t> by_key_;  // into sums_
   std::vector<Sums> sums_;
   std::unordered_map<uint64_t, SentOps> sent_;  // by op sequence, stage and phase
   std::unordered_set<uint64_t> users_;          // sums and communicator
-  std::map<std::pair<int32_t, bool>, std::vector<int>> links_;
-  std::vector<TaskId> seen_by_;  // by rank: the last task that counted it
+  std::vector<TaskId> seen_by_;                 // by rank: the last task that counted it
 };
 
 // Returns the different numbers >= 0, ascending. Links of a large group lie close together, so
@@ -172,11 +164,11 @@ std::vector<int> Distinct(std::vector<int> numbers) {
 
 }  // namespace
 
-std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
-                         const Cluster& cluster) {
+std::vector<int> LinksOf(const CommunicatorUse& use, const Cluster& cluster) {
+  const std::vector<int32_t>& group = use.first_group;
   std::vector<int> links;
   for (size_t i = 0; i < group.size(); ++i) {
-    if (is_message && i > 0) break;
+    if (use.IsMessage() && i > 0) break;
     const int to = group[(i + 1) % group.size()];
     if (to == group[i]) continue;
     const std::vector<int> route = cluster.FindRoute(group[i], to).links;
@@ -185,8 +177,8 @@ std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
   return Distinct(std::move(links));
 }
 
-std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster) {
-  return Collector(step, cluster).Run();
+std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step) {
+  return Collector(step).Run();
 }
 
 }  // namespace stagecraft

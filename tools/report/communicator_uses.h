@@ -25,25 +25,25 @@ struct CommunicatorUse {
   int stage = -1;
   OpKind kind = OpKind::kAllReduce;
   Fabric fabric;
-  CollectiveMethod method;  // of the task with the most bytes
-  int64_t groups = 0;       // distinct ones
-  int64_t tasks = 0;        // each of one group, or of several side by side
-  Bytes bytes;              // the full buffers of all groups of all tasks
-  std::vector<int> links;   // that the first group's ring, or message, crosses; distinct, ascending
+  CollectiveMethod method;           // of the task with the most bytes
+  int64_t groups = 0;                // distinct ones
+  int64_t tasks = 0;                 // each of one group, or of several side by side
+  Bytes bytes;                       // the full buffers of all groups of all tasks
+  std::vector<int32_t> first_group;  // its devices
+
+  bool IsMessage() const { return kind == OpKind::kSendRecv; }
 };
 
-// Returns the uses in order of phase and stage. Cost: one walk over the schedule, and for each use
-// a route from each rank of its first group.
-std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step, const Cluster& cluster);
+// Returns the uses in order of phase and stage. Cost: one walk over the schedule.
+std::vector<CommunicatorUse> FindCommunicators(const SimulatedStep& step);
 
 // Returns the communication inside passes, which FindCommunicators() leaves out, in order of kind
 // of parallelism and stage.
-std::vector<CommunicatorUse> FindInnerCommunication(const SimulatedStep& step,
-                                                    const Cluster& cluster);
+std::vector<CommunicatorUse> FindInnerCommunication(const SimulatedStep& step);
 
-// Returns the links on the routes from each of these devices to the next and from the last to the
-// first, or for a message only from the first to the second; distinct, ascending.
-std::vector<int> LinksOf(const std::vector<int32_t>& group, bool is_message,
-                         const Cluster& cluster);
+// Returns the links that the ring, or the message, of the first group crosses: those on the routes
+// from each of its devices to the next and from the last to the first, or for a message only from
+// the first to the second; distinct, ascending. Cost: a route from each device.
+std::vector<int> LinksOf(const CommunicatorUse& use, const Cluster& cluster);
 
 }  // namespace stagecraft

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/hash.h"
+#include "sim/engine/repeated_tasks.h"
 #include "tools/report/communicator_uses.h"
 
 namespace stagecraft {
@@ -72,7 +73,9 @@ struct Alikeness {
 };
 
 // Returns the tasks of passes that have ops, in groups of alike ones.
-std::vector<AlikeTasks> FindPasses(const Schedule& schedule) {
+std::vector<AlikeTasks> FindPasses(const SimulatedStep& step) {
+  const Schedule& schedule = step.schedule;
+  const RepeatedTasks repeated(schedule, step.repetition);
   const Alikeness alike{schedule};
   std::unordered_map<TaskId, AlikeTasks, Alikeness, Alikeness> passes(0, alike, alike);
   for (TaskId task = 0; task < schedule.task_count(); ++task) {
@@ -80,7 +83,7 @@ std::vector<AlikeTasks> FindPasses(const Schedule& schedule) {
     if (!IsPass(schedule.tag(task).phase)) continue;
     AlikeTasks& tasks = passes[task];
     tasks.last = task;
-    ++tasks.count;
+    tasks.count += repeated.Count(task);
   }
   std::vector<AlikeTasks> list;
   for (const auto& [first, tasks] : passes) list.push_back(tasks);
@@ -93,10 +96,10 @@ using Key = std::tuple<InnerGroup, int, OpKind, int, int>;
 
 class Collector {
  public:
-  Collector(const SimulatedStep& step, const Cluster& cluster) : step_(step), cluster_(cluster) {}
+  explicit Collector(const SimulatedStep& step) : step_(step) {}
 
   std::vector<CommunicatorUse> Collect() {
-    for (const AlikeTasks& alike : FindPasses(step_.schedule)) Add(alike);
+    for (const AlikeTasks& alike : FindPasses(step_)) Add(alike);
     std::vector<CommunicatorUse> list;
     for (auto& [key, sums] : sums_) {
       CommunicatorUse& use = sums.use;
@@ -147,7 +150,7 @@ class Collector {
       use.group = Name(group);
       use.stage = stage;
       use.kind = op.kind;
-      use.links = LinksOf(FirstGroup(step_.plan, stage, group), false, cluster_);
+      use.first_group = FirstGroup(step_.plan, stage, group);
       sums.has_rank.resize(step_.schedule.ranks().size());
     }
     int64_t devices = 0;
@@ -166,15 +169,13 @@ class Collector {
   }
 
   const SimulatedStep& step_;
-  const Cluster& cluster_;
   std::map<Key, Sums> sums_;
 };
 
 }  // namespace
 
-std::vector<CommunicatorUse> FindInnerCommunication(const SimulatedStep& step,
-                                                    const Cluster& cluster) {
-  return Collector(step, cluster).Collect();
+std::vector<CommunicatorUse> FindInnerCommunication(const SimulatedStep& step) {
+  return Collector(step).Collect();
 }
 
 }  // namespace stagecraft

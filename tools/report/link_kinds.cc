@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ namespace {
 // the first one of the cluster for a link that begins at no node.
 int DeviceAt(const Cluster& cluster, int link) {
   constexpr std::string_view kPrefix = "node";
+  if (cluster.groups().size() == 1) return 0;  // all nodes have the same
   const std::string name = cluster.LinkName(link);
   int node = -1;
   if (name.starts_with(kPrefix)) {
@@ -31,15 +33,21 @@ int DeviceAt(const Cluster& cluster, int link) {
 std::vector<std::pair<std::string, int>> CountKinds(const Cluster& cluster,
                                                     std::span<const int> links) {
   std::vector<std::pair<std::string, int>> counts;
+  // In a cluster of like nodes like links have one name, and neighbours are mostly alike.
+  const bool are_like = cluster.groups().size() == 1;
+  std::optional<Link> last;
+  size_t at = 0;  // of the last link's kind
   for (const int link : links) {
-    const std::string kind = LinkKindName(cluster, link);
-    const auto found = std::find_if(counts.begin(), counts.end(),
-                                    [&](const auto& count) { return count.first == kind; });
-    if (found == counts.end()) {
-      counts.emplace_back(kind, 1);
-    } else {
-      ++found->second;
+    Link what = cluster.link(link);
+    if (!are_like || !last || !(what == *last)) {
+      const std::string kind = LinkKindName(cluster, link);
+      const auto found = std::find_if(counts.begin(), counts.end(),
+                                      [&](const auto& count) { return count.first == kind; });
+      at = static_cast<size_t>(found - counts.begin());
+      if (found == counts.end()) counts.emplace_back(kind, 0);
     }
+    ++counts[at].second;
+    last = std::move(what);
   }
   return counts;
 }

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "costmodel/units.h"
 #include "tools/report/link_kinds.h"
@@ -62,10 +64,10 @@ Json LinkToJson(const SimulatedStep& step, const Cluster& cluster, int link) {
           {"saturated_ms", use.full.ms()}};
 }
 
-// The name of the use's link with the least bandwidth, "node0/nic0 -> fabric".
-std::string BottleneckText(const CommunicatorUse& use, const Cluster& cluster) {
-  if (use.links.empty()) return "none";
-  const int narrowest = *std::min_element(use.links.begin(), use.links.end(), [&](int a, int b) {
+// The name of the link with the least bandwidth, "node0/nic0 -> fabric".
+std::string BottleneckText(const std::vector<int>& links, const Cluster& cluster) {
+  if (links.empty()) return "none";
+  const int narrowest = *std::min_element(links.begin(), links.end(), [&](int a, int b) {
     return BandwidthOf(cluster, a) < BandwidthOf(cluster, b);
   });
   return cluster.LinkName(narrowest);
@@ -87,9 +89,9 @@ std::vector<LinkChange> ChangesOfNothing(const NetworkOptions& network) {
 }
 
 // Everything that is reported: between tasks by phase, then inside passes.
-std::vector<CommunicatorUse> AllUses(const SimulatedStep& step, const Cluster& cluster) {
-  std::vector<CommunicatorUse> uses = FindCommunicators(step, cluster);
-  for (CommunicatorUse& use : FindInnerCommunication(step, cluster)) uses.push_back(std::move(use));
+std::vector<CommunicatorUse> AllUses(const SimulatedStep& step) {
+  std::vector<CommunicatorUse> uses = FindCommunicators(step);
+  for (CommunicatorUse& use : FindInnerCommunication(step)) uses.push_back(std::move(use));
   return uses;
 }
 
@@ -154,10 +156,15 @@ std::vector<std::string> NetworkWarnings(const SimulatedStep& step, const Cluste
 
 Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
   Json communicators = Json::array(), links = Json::array();
-  for (const CommunicatorUse& use : AllUses(step, cluster)) {
+  // A stage reduces gradients and gathers parameters in the same groups.
+  std::map<std::pair<std::vector<int32_t>, bool>, std::vector<int>> known;
+  for (const CommunicatorUse& use : AllUses(step)) {
+    const auto [path, is_new] = known.try_emplace({use.first_group, use.IsMessage()});
+    if (is_new) path->second = LinksOf(use, cluster);
+    const std::vector<int>& crossed = path->second;
     Json names = Json::array();
-    for (size_t i = 0; i < std::min(use.links.size(), kMostLinkNames); ++i) {
-      names.push_back(cluster.LinkName(use.links[i]));
+    for (size_t i = 0; i < std::min(crossed.size(), kMostLinkNames); ++i) {
+      names.push_back(cluster.LinkName(crossed[i]));
     }
     communicators.push_back({{"phase", NameOf(use)},
                              {"stage", use.stage < 0 ? Json(nullptr) : Json(use.stage)},
@@ -169,15 +176,15 @@ Json NetworkToJson(const SimulatedStep& step, const Cluster& cluster) {
                              {"bytes", use.bytes.count()},
                              {"method", MethodToJson(use)},
                              {"links", std::move(names)},
-                             {"link_count", use.links.size()},
-                             {"link_kinds", LinkKindsToJson(cluster, use.links)}});
+                             {"link_count", crossed.size()},
+                             {"link_kinds", LinkKindsToJson(cluster, crossed)}});
   }
   for (const int link : BusyLinks(step)) links.push_back(LinkToJson(step, cluster, link));
   return {{"communicators", std::move(communicators)}, {"links", std::move(links)}};
 }
 
 void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostream& out) {
-  const std::vector<LikeUses> uses = MergeStages(AllUses(step, cluster));
+  const std::vector<LikeUses> uses = MergeStages(AllUses(step));
   if (uses.empty()) return;
   out << "\ncommunication by phase: bytes of all groups; method and path of the first group\n";
   TextTable table({"phase", "stages", "op", "algorithm", "protocol", "bottleneck link",
@@ -185,9 +192,10 @@ void PrintNetwork(const SimulatedStep& step, const Cluster& cluster, std::ostrea
                   6);
   for (const LikeUses& like : uses) {
     const CommunicatorUse& use = like.first;
+    const std::vector<int> links = LinksOf(use, cluster);
     table.Add({like.What(), like.Stages(), Name(use.kind), Name(use.method.algorithm),
-               Name(use.method.protocol), BottleneckText(use, cluster),
-               LinkKindsText(cluster, use.links), fmt::format("{}", use.method.channels),
+               Name(use.method.protocol), BottleneckText(links, cluster),
+               LinkKindsText(cluster, links), fmt::format("{}", use.method.channels),
                fmt::format("{}", use.fabric.ranks), fmt::format("{}", use.fabric.nodes),
                fmt::format("{:.3f}", static_cast<double>(like.most.count()) * 1e-9)});
   }

@@ -29,8 +29,8 @@ SimulatedStep Simulate(const Cluster& cluster, const SimulationOptions& options)
 
 TEST(NetworkReportTest, FoldedAndUnfoldedSchedulesExchangeTheSame) {
   const Cluster cluster = ParseCluster("h100-sxm:4x8");
-  const auto folded = FindCommunicators(Simulate(cluster, {}), cluster);
-  const auto unfolded = FindCommunicators(Simulate(cluster, {.unfold = true}), cluster);
+  const auto folded = FindCommunicators(Simulate(cluster, {}));
+  const auto unfolded = FindCommunicators(Simulate(cluster, {.unfold = true}));
   ASSERT_EQ(folded.size(), unfolded.size());
   ASSERT_GT(folded.size(), 4u);
   for (size_t i = 0; i < folded.size(); ++i) {
@@ -52,8 +52,8 @@ TEST(NetworkReportTest, FoldedAndUnfoldedSchedulesExchangeTheSame) {
 // embedding.
 TEST(NetworkReportTest, CommunicationInsidePassesIsCounted) {
   const Cluster cluster = ParseCluster("h100-sxm:4x8");
-  const auto folded = FindInnerCommunication(Simulate(cluster, {}), cluster);
-  const auto unfolded = FindInnerCommunication(Simulate(cluster, {.unfold = true}), cluster);
+  const auto folded = FindInnerCommunication(Simulate(cluster, {}));
+  const auto unfolded = FindInnerCommunication(Simulate(cluster, {.unfold = true}));
   ASSERT_EQ(folded.size(), unfolded.size());
   ASSERT_GE(folded.size(), 4u);
   for (size_t i = 0; i < folded.size(); ++i) {
@@ -64,8 +64,8 @@ TEST(NetworkReportTest, CommunicationInsidePassesIsCounted) {
     EXPECT_EQ(folded[i].groups, unfolded[i].groups);
     EXPECT_EQ(folded[i].tasks, unfolded[i].tasks);
     EXPECT_EQ(folded[i].bytes, unfolded[i].bytes);
-    EXPECT_FALSE(folded[i].links.empty());
-    for (const int link : folded[i].links) {
+    EXPECT_FALSE(LinksOf(folded[i], cluster).empty());
+    for (const int link : LinksOf(folded[i], cluster)) {
       EXPECT_EQ(cluster.LinkName(link).find("nic"), std::string::npos);
     }
   }

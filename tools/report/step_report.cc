@@ -9,6 +9,7 @@
 
 #include "search/remedy.h"
 #include "sim/cluster/cluster_spec.h"
+#include "sim/engine/repeated_tasks.h"
 #include "sim/step/peak_share.h"
 #include "tools/report/communication_total.h"
 #include "tools/report/network_report.h"
@@ -118,6 +119,7 @@ std::vector<TimePart> PartsOf(const Breakdown& b) {
 
 nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& step,
                                   const WallTime& wall) {
+  const RepeatedTasks tasks(step.schedule, step.repetition);
   Json report = {{"model", job.workload.name},
                  {"parameters", job.workload.Parameters()},
                  {"trained_parameters", job.workload.TrainedParameters()},
@@ -131,10 +133,10 @@ nlohmann::ordered_json StepToJson(const PlannedJob& job, const SimulatedStep& st
        {"placement", PlacementToJson(job.plan, job.cluster)},
        {"warnings", job.warnings},
        {"simulated_ranks", step.schedule.ranks().size()},
-       {"tasks", step.schedule.task_count()},
+       {"tasks", tasks.total()},
        {"tasks_per_s", wall.tasks_per_s},
        {"wall_ms", wall.total_ms},
-       {"fingerprint", fmt::format("{:016x}", step.timeline.Fingerprint())}});
+       {"fingerprint", fmt::format("{:016x}", tasks.Fingerprint(step.timeline))}});
   if (!step.evaluation.fits) report["remedies"] = RemediesToJson(RemediesOf(job, step));
   if (step.evaluation.steady) {
     report["steady_state"] = SteadyToJson(step);
@@ -245,8 +247,9 @@ void PrintStep(const PlannedJob& job, const SimulatedStep& step, std::ostream& o
   PrintNetwork(step, job.cluster, out);
   PrintMemory(e, job.cluster, job.margin, out);
   for (const std::string& warning : job.warnings) fmt::print(out, "note: {}\n", warning);
+  const RepeatedTasks tasks(step.schedule, step.repetition);
   fmt::print(out, "fingerprint {:016x}, {} tasks on {} simulated ranks\n",
-             step.timeline.Fingerprint(), step.schedule.task_count(), step.schedule.ranks().size());
+             tasks.Fingerprint(step.timeline), tasks.total(), step.schedule.ranks().size());
 }
 
 }  // namespace stagecraft
