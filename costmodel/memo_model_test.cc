@@ -53,6 +53,19 @@ TEST(MemoModelTest, AsksOnceForEveryOpAndGpu) {
   EXPECT_TRUE(memo.Predict({}, TestGpu(3)).empty());
 }
 
+TEST(MemoModelTest, TheSameGpuWithMoreMemoryTakesAsLong) {
+  const CountingModel model;
+  const MemoModel memo(model);
+  Device larger = TestGpu(2);
+  larger.memory = Bytes(int64_t{160} << 30);
+  memo.Predict(Ops(1, 10), TestGpu(2));
+  EXPECT_EQ(memo.Predict(Ops(1, 10), larger)[9].time, Duration::Nanoseconds(20));
+  EXPECT_EQ(model.asked, 10);
+  larger.multiprocessors = 3;
+  EXPECT_EQ(memo.Predict(Ops(1, 10), larger)[9].time, Duration::Nanoseconds(30));
+  EXPECT_EQ(model.asked, 20);
+}
+
 TEST(MemoModelTest, AFullMemoryAsksAnewAndSaysTheSame) {
   const CountingModel model;
   const MemoModel memo(model, 10);

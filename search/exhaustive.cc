@@ -268,11 +268,16 @@ class Search {
       // Without passes nothing is known of the memory.
       if (!NeedsCosts(plan.schedule)) looked.misfit = findings_.ranker().RankIfTensorsMisfit(plan);
       if (looked.misfit) return looked;
-      const bool bounds_steps = problem_.objective != Objective::kMemory;
-      looked.close = bounds_steps ? space_.ComputeCloseTime(plan) : Duration();
+      looked.close = CloseTimeOf(index, plan);
     } catch (const InputError&) {
     }
     return looked;
+  }
+
+  Duration CloseTimeOf(size_t index, const Plan& plan) {
+    if (problem_.objective == Objective::kMemory) return Duration();
+    const std::optional<Duration> shared = space_.SharedCloseTime(index);
+    return shared ? *shared : space_.ComputeCloseTime(plan);
   }
 
   void Note(const Looked& looked, size_t index, std::vector<size_t>& wave) {

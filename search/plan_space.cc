@@ -60,13 +60,23 @@ double PlanSpace::Bound(size_t index) {
   return problem_.objective == Objective::kStepTime ? least.seconds() : LeastMemory(index).Share();
 }
 
+std::optional<Duration> PlanSpace::SharedCloseTime(size_t index) const {
+  if (shared_times_ == nullptr) return std::nullopt;
+  const PlanKey key = Key(index);
+  // Other keys leave open how many layers a stage has, which may depend on memory.
+  if (!key.is_whole) return std::nullopt;
+  const auto known = shared_times_->find(key);
+  return known == shared_times_->end() ? std::nullopt : std::optional(known->second);
+}
+
 Duration PlanSpace::CloseTime(size_t index) {
   const auto known = close_times_.find(index);
   if (known != close_times_.end()) return known->second;
   Duration bound = LeastTime(index);
   if (bound < Duration::Max()) {
     try {
-      bound = ComputeCloseTime(Make(index));
+      const std::optional<Duration> shared = SharedCloseTime(index);
+      bound = shared ? *shared : ComputeCloseTime(Make(index));
     } catch (const InputError&) {
       bound = Duration::Max();
     }
@@ -76,7 +86,11 @@ Duration PlanSpace::CloseTime(size_t index) {
 }
 
 void PlanSpace::RememberCloseTime(size_t index, Duration bound) {
+  constexpr size_t kMostShared = 1'000'000;  // of some 50 bytes each
   close_times_.emplace(index, std::max(LeastTime(index), bound));
+  const bool says_something = Duration() < bound && bound < Duration::Max();
+  if (!says_something || shared_times_ == nullptr || shared_times_->size() >= kMostShared) return;
+  if (const PlanKey key = Key(index); key.is_whole) shared_times_->emplace(key, bound);
 }
 
 Duration PlanSpace::KnownTime(size_t index) {

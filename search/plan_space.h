@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "costmodel/units.h"
@@ -20,6 +21,9 @@
 namespace stagecraft {
 
 class LayerTimesMemo;
+
+// The bounds of PlanBound by the keys of plans.
+using CloseTimes = std::unordered_map<PlanKey, Duration, PlanKeyHash>;
 
 struct MemoryNeed {
   Bytes needed;
@@ -91,10 +95,18 @@ class PlanSpace {
   const SearchProblem& problem() const { return problem_; }
   // Uses what another space remembers of plans, for close bounds. As PlanBound::UseMemoryOf().
   void UseMemoryOf(const PlanSpace& other) { plan_bound_.UseMemoryOf(other.plan_bound_); }
+  // Looks close bounds up in `shared`, and adds those that are not there. The spaces that share it
+  // have problems that differ at most in which plans they allow, in the memory of devices, in what
+  // these cost and in the objective.
+  void UseCloseTimes(std::shared_ptr<CloseTimes> shared) { shared_times_ = std::move(shared); }
+  // Returns ComputeCloseTime() of the plan if such a space has remembered it. May be called from
+  // any thread while none remembers one.
+  std::optional<Duration> SharedCloseTime(size_t index) const;
 
  private:
   const SearchProblem& problem_;
   PlanBound plan_bound_;
+  std::shared_ptr<CloseTimes> shared_times_;  // null: none
   std::unordered_map<size_t, Duration> close_times_;
 };
 

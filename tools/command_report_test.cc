@@ -337,10 +337,9 @@ TEST_F(CommandReportTest, CurvesOfSearchesHaveTheirScoreByItsName) {
   points[0].erase("step_time_ms");
   WriteFileAtomically(File("search.json"), answer.dump());
   EXPECT_EQ(Report({File("search.json"), "-o", File("search.html")}), kExitBadInput);
-  EXPECT_NE(
-      error_.find(
-          "search.json: is not what simulate, explain, search, whatif, train or validate print as JSON"),
-      std::string::npos)
+  EXPECT_NE(error_.find("search.json: is not what simulate, explain, search, whatif, train or "
+                        "validate print as JSON"),
+            std::string::npos)
       << error_;
 }
 

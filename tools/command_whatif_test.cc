@@ -158,6 +158,29 @@ TEST_F(CommandWhatIfTest, APipelineThatNeverFlushesHasARow) {
             std::string::npos);
 }
 
+TEST_F(CommandWhatIfTest, WhatOneSearchKnowsMakesNoDifferenceToTheNext) {
+  const Args job = {"--model", "megatron:8x1024x16", "--cluster", "h100-sxm:1x8", "--seq", "1024"};
+  const auto best = [&](const Args& more) {
+    Args search = job;
+    search.insert(search.end(), more.begin(), more.end());
+    return Json(RunSearch, search)["plans"][0]["evaluation"]["step_time_ms"];
+  };
+  const std::vector<std::pair<std::string, Args>> changes = {
+      {"memory=0.1x", {"--global-batch=32", "--zero=0,1", "--scale=memory=0.1"}},
+      {"zero=3", {"--global-batch=32", "--zero=3"}},
+      {"micro-batch=2", {"--global-batch=32", "--zero=0,1", "--micro-batch=2"}},
+      {"network=0.5x", {"--global-batch=32", "--zero=0,1", "--scale=network=0.5"}},
+      {"no-overlap-grad-reduce", {"--global-batch=32", "--zero=0,1", "--no-overlap-grad-reduce"}},
+      {"global-batch=64", {"--global-batch=64", "--zero=0,1"}}};
+  Args args = job;
+  args.insert(args.end(), {"--best", "--global-batch", "32", "--zero", "0,1"});
+  for (const auto& [change, alone] : changes) args.insert(args.end(), {"--change", change});
+  const auto report = Json(RunWhatIf, args);
+  for (size_t i = 0; i < changes.size(); ++i) {
+    EXPECT_EQ(report["changes"][i]["step_time_ms"], best(changes[i].second)) << changes[i].first;
+  }
+}
+
 TEST_F(CommandWhatIfTest, TheBestPlanIsSearchedAnew) {
   const Args job = {"--model", "megatron:8x1024x16", "--global-batch", "32", "--seq", "1024"};
   Args args = job;

@@ -4,10 +4,12 @@
 #include <array>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "costmodel/check.h"
+#include "costmodel/text.h"
 #include "search/checker.h"
 #include "search/plan_space.h"
 #include "search/space_views.h"
@@ -16,6 +18,36 @@
 
 namespace stagecraft {
 namespace {
+
+// Flags on which the time of a plan's step does not depend, if the plan is given: what a search
+// chooses, the memory that devices may use, cost, and how to search.
+constexpr std::array kFlagsWithoutTime = {"tp",          "pp",
+                                          "cp",          "ep",
+                                          "vpp",         "zero",
+                                          "schedule",    "recompute",
+                                          "tokens",      "price",
+                                          "pue",         "energy-price",
+                                          "rank-order",  "for",
+                                          "objective",   "budget",
+                                          "algorithm",   "fewer-devices",
+                                          "seed",        "policy",
+                                          "pick",        "memory-margin",
+                                          "micro-batch", "choose-overlap"};
+constexpr size_t kMostTimes = 16;  // points whose close bounds are kept
+
+// Returns what of the point matters for the time of a given plan's step.
+StudyPoint WithTimeAlone(StudyPoint point) {
+  for (const char* name : kFlagsWithoutTime) point.flags.erase(name);
+  const auto scale = point.flags.find("scale");
+  if (scale == point.flags.end()) return point;
+  std::string others;
+  for (const std::string_view part : SplitAt(scale->second, ',')) {
+    if (!part.starts_with("memory=")) others.append(others.empty() ? "" : ",").append(part);
+  }
+  scale->second = others;
+  if (others.empty()) point.flags.erase(scale);
+  return point;
+}
 
 constexpr std::array kFlagsOfReports = {"top", "explain", "compare-algorithms", "report"};
 
@@ -32,6 +64,15 @@ StudySearch::StudySearch(StudyCache& cache, const std::atomic<bool>* stop)
   unset_ = std::make_unique<Values>(values_);
 }
 
+std::shared_ptr<CloseTimes> StudySearch::TimesOf(const StudyPoint& point) {
+  StudyPoint own = WithTimeAlone(point);
+  const auto known = std::find_if(times_.begin(), times_.end(),
+                                  [&](const auto& entry) { return entry.first == own; });
+  if (known != times_.end()) return known->second;
+  if (times_.size() == kMostTimes) times_.erase(times_.begin());
+  return times_.emplace_back(std::move(own), std::make_shared<CloseTimes>()).second;
+}
+
 BestPlan StudySearch::FindOrThrow(const StudyPoint& point) {
   values_ = *unset_;
   Args words = WordsOf(point);
@@ -46,6 +87,7 @@ BestPlan StudySearch::FindOrThrow(const StudyPoint& point) {
   if (!errors.empty()) throw InputError(errors[0]);
   const std::unique_ptr<PlanSpace> plans = MakePlanSpace(problem);
   const std::unique_ptr<PlanSpace> space = RememberBounds(*plans);
+  space->UseCloseTimes(TimesOf(point));
   PlanSearchOptions options = job->options;
   options.search.budget.stop = stop_;
   BestPlan best{"", job, BestRun(SearchAsAsked(*job, problem, *space, options)), model};

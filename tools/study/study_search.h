@@ -4,7 +4,10 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "search/plan_space.h"
 #include "search/plans/plan_search.h"
 #include "tools/flags/cost_model_flag.h"
 #include "tools/flags/search_flags.h"
@@ -27,6 +30,10 @@ struct BestPlan {
 // Flags that ask for more than one best plan, or say what is reported of it: no flags of points.
 bool IsFlagOfPoints(const std::string& name);
 
+// A search takes over from those before it what its point leaves as it is: the prices of ops, and
+// the close bounds of plans if the point differs only in which plans are allowed, in memory and in
+// what devices cost. Its answer is that of a search alone.
+//
 // Not thread-safe. Its searches use all threads of oneTBB's arena.
 class StudySearch {
  public:
@@ -47,12 +54,16 @@ class StudySearch {
     CostModelFlag cost_model;
   };
   BestPlan FindOrThrow(const StudyPoint& point);
+  // Returns the close bounds of searches whose plans take the same times as those of this point.
+  std::shared_ptr<CloseTimes> TimesOf(const StudyPoint& point);
 
   StudyCache& cache_;
   const std::atomic<bool>* stop_;
   Flags parser_;
   Values values_;
   std::unique_ptr<const Values> unset_;  // as before any flag was read
+  // By what is left of a point without the flags on which times do not depend; the latest last.
+  std::vector<std::pair<StudyPoint, std::shared_ptr<CloseTimes>>> times_;
 };
 
 }  // namespace stagecraft
