@@ -31,12 +31,14 @@ int DigitsOf(const RankedBy& by) {
   return is_share ? 3 : by.number == RunNumber::kStepTime ? 1 : 0;
 }
 
-// The days, the energy and the money of a training run.
-void AddCostCells(const std::optional<TrainingCost>& cost, std::vector<std::string>& cells) {
+// The days, the energy and, with prices, the money of a training run.
+void AddCostCells(const std::optional<TrainingCost>& cost, bool has_prices,
+                  std::vector<std::string>& cells) {
   constexpr double kKilowattHoursPerMegawattHour = 1000;
   const bool has_energy = cost && cost->energy_kwh, has_usd = cost && cost->gpu_usd;
   cells.push_back(cost ? AmountText(cost->days()) : "-");
   cells.push_back(has_energy ? AmountText(*cost->energy_kwh / kKilowattHoursPerMegawattHour) : "-");
+  if (!has_prices) return;
   cells.push_back(has_usd ? AmountText(*cost->gpu_usd + cost->energy_usd.value_or(0)) : "-");
 }
 
@@ -44,7 +46,9 @@ void PrintBest(const RunSummary& summary, const RankedBy& by, std::ostream& out)
   std::vector<std::string> headings = {"point", "step ms",  "80 % interval", "tokens/s",
                                        "MFU",   "peak GiB", "GPUs"};
   const bool has_costs = !summary.best_costs.empty();
-  if (has_costs) headings.insert(headings.end(), {"days", "MWh", "USD"});
+  const bool has_prices = has_costs && !summary.rates.usd_per_gpu_hour.empty();
+  if (has_costs) headings.insert(headings.end(), {"days", "MWh"});
+  if (has_prices) headings.emplace_back("USD");
   for (const FlagSummary& flag : summary.flags) headings.push_back(flag.flag);
   fmt::print(out, "\nthe best {} by {}\n", summary.best.size() == 1 ? "point" : "points", by.title);
   TextTable table(std::move(headings), 0);
@@ -58,7 +62,7 @@ void PrintBest(const RunSummary& summary, const RankedBy& by, std::ostream& out)
         Cell(row[RunNumber::kMfu], 3),
         Cell(row[RunNumber::kPeakMemory], 1),
         Cell(row[RunNumber::kGpus], 0)};
-    if (has_costs) AddCostCells(summary.best_costs[i], cells);
+    if (has_costs) AddCostCells(summary.best_costs[i], has_prices, cells);
     const std::map<std::string, std::string> flags = FlagsOfRow(row);
     for (const FlagSummary& flag : summary.flags) {
       const auto value = flags.find(flag.flag);
@@ -68,6 +72,12 @@ void PrintBest(const RunSummary& summary, const RankedBy& by, std::ostream& out)
   }
   table.Print(out);
   fmt::print(out, "plan of point {}: {}\n", summary.best[0].point, summary.best[0].plan);
+  if (!has_costs) return;
+  fmt::print(
+      out,
+      "energy is that of GPUs that draw their board power all the time, times a PUE of {:g}; "
+      "hosts, switches and storage are not counted\n",
+      summary.rates.pue);
 }
 
 void PrintValues(const RunSummary& summary, const RankedBy& by, std::ostream& out) {
