@@ -19,7 +19,9 @@ void AddSweep(WordSource& words) {
     words.Maybe(40, "--threads", {"1", "2", "0"});
     if (words.Chance(30)) words.Add("--reuse", words.File("database"));
   }
-  words.Maybe(20, "--by", {"mfu", "memory", "step-time", "price"});
+  words.Maybe(20, "--by", {"mfu", "memory", "step-time", "days", "cost", "price"});
+  words.Maybe(30, "--tokens", {"1B", "1T", "0"});
+  words.Maybe(20, "--price", {"2.5", "h100-sxm=2.5,a100-sxm4-80gb=1.5", "t4=1"});
   words.Maybe(20, "--top", {"1", "3", "0"});
 }
 
