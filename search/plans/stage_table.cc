@@ -1,6 +1,7 @@
 #include "search/plans/stage_table.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -227,10 +228,13 @@ Duration StageTable::Time(int choice, int first, int count) const {
 
 double StageTable::MemoryShare(int choice, int first, int count, double in_flight) const {
   const LayerRange layers = LayersOf(first, count, blocks_);
+  return ShareOf(choice, layers.first, layers.first + layers.count, in_flight);
+}
+
+double StageTable::ShareOf(int choice, int begin, int end, double in_flight) const {
   const Sums& sums = sums_[choice];
-  const int end = layers.first + layers.count;
-  const auto states = static_cast<double>(sums.states[end] - sums.states[layers.first]);
-  const auto saved = static_cast<double>(sums.saved[end] - sums.saved[layers.first]);
+  const auto states = static_cast<double>(sums.states[end] - sums.states[begin]);
+  const auto saved = static_cast<double>(sums.saved[end] - sums.saved[begin]);
   const double share = static_cast<double>(replicas_) / choices_[choice].replicas;
   return (states + std::max(1.0, in_flight * share) * saved +
           static_cast<double>(ContextMemory().count())) /
@@ -240,23 +244,32 @@ double StageTable::MemoryShare(int choice, int first, int count, double in_fligh
 // The later a run ends, the later it must begin, so that all blocks are gone through once.
 template <typename Fits>
 std::vector<int> StageTable::FirstThat(Fits fits) const {
-  std::vector<int> firsts;
+  std::vector<int> firsts(blocks_ + 1);
   int first = 0;
   for (int end = 0; end <= blocks_; ++end) {
-    while (first <= end && !fits(first, end - first)) ++first;
-    firsts.push_back(first);
+    while (first <= end) {
+      const LayerRange layers = LayersOf(first, end - first, blocks_);
+      if (fits(layers.first, layers.first + layers.count)) break;
+      ++first;
+    }
+    firsts[end] = first;
   }
   return firsts;
 }
 
 std::vector<int> StageTable::FirstInTime(int choice, Duration limit) const {
-  return FirstThat([&](int first, int count) { return Time(choice, first, count) <= limit; });
+  const Duration* const time = sums_[choice].time.data();
+  // Time() rounds down.
+  const int64_t replicas = choices_[choice].replicas;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  const int64_t most = limit.ns() < kMost / replicas ? (limit.ns() + 1) * replicas : kMost;
+  return FirstThat(
+      [&](int begin, int end) { return replicas_ * (time[end] - time[begin]).ns() < most; });
 }
 
 std::vector<int> StageTable::FirstInMemory(int choice, double in_flight) const {
-  return FirstThat([&](int first, int count) {
-    return MemoryShare(choice, first, count, in_flight) <= kUsableMemory;
-  });
+  return FirstThat(
+      [&](int begin, int end) { return ShareOf(choice, begin, end, in_flight) <= kUsableMemory; });
 }
 
 double InFlight(const PlanDraft& shape, int stages, int stage, int64_t micro_batches) {

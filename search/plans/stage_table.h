@@ -112,7 +112,10 @@ class StageTable {
   // Adds the choices with this tensor degree and recomputation in a pool, one for each number of
   // replicas.
   void AddChoices(int pool, int tensor, Recompute recompute, StageMemo& memo);
-  // Returns for each end where the longest run begins for which fits(first, count) holds.
+  // Returns MemoryShare() of layers [begin, end).
+  double ShareOf(int choice, int begin, int end, double in_flight) const;
+  // Returns for each end where the longest run of blocks begins for whose layers [begin, end)
+  // fits(begin, end) holds.
   template <typename Fits>
   std::vector<int> FirstThat(Fits fits) const;
   // `probe` is a plan of one stage that has been given the choice.

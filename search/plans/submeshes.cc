@@ -130,7 +130,13 @@ class Programme {
   std::vector<SubmeshDraft> Run(Duration most) {
     std::vector<SubmeshDraft> found;
     if (table_.choices().empty() || !Fill(most)) return found;
+    // The least limit is often near the greatest: steps down from there double.
     Duration low, high = SlowestOf(BestDraft(most).draft);
+    for (int64_t step = std::max<int64_t>(1, high.ns() / 16); step < high.ns(); step *= 2) {
+      low = high - Duration::Nanoseconds(step);
+      if (!Fill(low)) break;
+      high = std::exchange(low, Duration());
+    }
     // Times are whole nanoseconds: closer than one they cannot come.
     while ((high - low).ns() > std::max<int64_t>(1, high.ns() / 10'000)) {
       const Duration middle = low + Duration::Nanoseconds((high - low).ns() / 2);

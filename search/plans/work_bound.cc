@@ -18,6 +18,8 @@ namespace {
 // Bounds are sums and quotients of doubles, so they are lowered by the rounding error.
 constexpr double kRounding = 1 - 1e-9;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// The most places of a pool that are looked at; if it has more, only computation counts.
+constexpr int kMostPlaces = 1024;
 
 // Returns whether passes may hide the collectives of others in a plan of the problem.
 bool MayPairPasses(const SearchProblem& problem) {
@@ -55,13 +57,24 @@ std::vector<bool> TensorOverlaps(const SearchProblem& problem, bool splits_token
   return {false, true};
 }
 
-bool CanDivide(const SearchProblem& problem, int tensor, const CommonChoices& common) {
+// Returns the tensor degrees that divide the layers of the workload, up to `most`. Profiled layers
+// cannot be divided.
+std::vector<int> TensorDegrees(const SearchProblem& problem, int most) {
+  std::vector<int> degrees;
+  if (problem.workload.is_profile()) most = 1;
+  for (int tensor = 1; tensor <= most; ++tensor) {
+    const bool divides = FindTensorError(problem.workload, tensor).empty();
+    if (divides && Allows(problem.choices.tensor, tensor)) degrees.push_back(tensor);
+  }
+  return degrees;
+}
+
+bool DividesTokens(const SearchProblem& problem, int tensor, int context, bool splits_tokens) {
   const PlanDegrees& given = problem.given;
-  const bool splits = common.splits_tokens && tensor > 1;
-  return Allows(problem.choices.tensor, tensor) &&
-         FindTensorError(problem.workload, tensor).empty() &&
-         FindTokenErrors(problem.workload,
-                         {given.sequence, tensor, common.context, splits, given.context_exchange})
+  const bool is_profile = problem.workload.is_profile() && context > 1;
+  return !is_profile &&
+         FindTokenErrors(problem.workload, {given.sequence, tensor, context,
+                                            splits_tokens && tensor > 1, given.context_exchange})
              .empty();
 }
 
@@ -85,6 +98,12 @@ CommonChoices CommonOf(const PlanDraft& draft, const SearchProblem& problem) {
 WorkBound::WorkBound(const SearchProblem& problem)
     : problem_(problem),
       pools_(DraftPools(problem.cluster)),
+      most_devices_(
+          std::max_element(pools_.begin(), pools_.end(),
+                           [](const Pool& a, const Pool& b) { return a.devices < b.devices; })
+              ->devices),
+      tensors_(TensorDegrees(problem, most_devices_)),
+      first_places_(pools_.size()),
       layers_(LayersByKind(problem)),
       knows_groups_(AreReplicasConsecutive(problem)),
       pairs_passes_(MayPairPasses(problem)),
@@ -92,13 +111,16 @@ WorkBound::WorkBound(const SearchProblem& problem)
 
 std::vector<CommonChoices> WorkBound::AllChoices() const {
   const int given = problem_.given.sequence_parallel;
-  int most = 0;
-  for (const Pool& pool : pools_) most = std::max(most, pool.devices);
+  const int64_t most = std::min<int64_t>(most_devices_, problem_.given.sequence);
   std::vector<CommonChoices> all;
   for (int context = 1; context <= most; ++context) {
     if (!Allows(problem_.choices.context, context)) continue;
     for (const bool splits_tokens : {false, true}) {
       if (given >= 0 && splits_tokens != (given != 0)) continue;
+      const bool divides = std::any_of(tensors_.begin(), tensors_.end(), [&](int tensor) {
+        return DividesTokens(problem_, tensor, context, splits_tokens);
+      });
+      if (!divides) continue;
       for (const int expert : ExpertsToTry(problem_)) {
         for (const int64_t micro_batch : MicroBatchesToTry(problem_)) {
           for (const bool overlaps : TensorOverlaps(problem_, splits_tokens)) {
@@ -142,44 +164,58 @@ WorkBound::ByKind WorkBound::NeedsIn(int pool, const CommonChoices& common) {
   degrees.expert = common.expert;
   degrees.micro_batch = common.micro_batch;
   degrees.overlap_tensor = common.overlaps_tensor;
-  const bool computes_alone = pairs_passes_ || !knows_groups_ || common.expert > 1;
   ByKind needs;
-  for (int tensor = 1; tensor * common.context <= pools_[pool].devices; ++tensor) {
-    if (!CanDivide(problem_, tensor, common)) continue;
+  for (const int tensor : tensors_) {
+    if (int64_t{tensor} * common.context > pools_[pool].devices) break;
+    if (!DividesTokens(problem_, tensor, common.context, common.splits_tokens)) continue;
     degrees.tensor = tensor;
     degrees.sequence_parallel = common.splits_tokens && tensor > 1 ? 1 : 0;
-    const double share = 1e-9 * tensor * common.context / static_cast<double>(common.micro_batch);
     needs.resize(layers_.size(), kInfinity);
-    for (ShardSpec shard : PlacesIn(pool, degrees)) {
-      shard.micro_batch = common.micro_batch;
-      for (const Recompute recompute : RecomputesToTry(problem_)) {
-        shard.recompute = problem_.given.forward_only ? Recompute::kNone : recompute;
-        const std::vector<LayerTimes>& times = memo_.Of(shard, pools_[pool].first);
-        for (size_t kind = 0; kind < times.size(); ++kind) {
-          const LayerTimes& own = times[kind];
-          const Duration time = computes_alone ? own.forward_compute + own.backward_compute
-                                               : own.forward + own.backward;
-          needs[kind] = std::min(needs[kind], share * static_cast<double>(time.ns()));
-        }
-      }
+    for (const Recompute recompute : RecomputesToTry(problem_)) {
+      degrees.recompute = recompute;
+      LowerNeeds(pool, degrees, needs);
     }
   }
   return needs;
 }
 
+// Places are looked at only where computation alone takes less than what is known.
+void WorkBound::LowerNeeds(int pool, const PlanDegrees& degrees, ByKind& needs) {
+  const double share =
+      1e-9 * degrees.tensor * degrees.context / static_cast<double>(degrees.micro_batch);
+  const auto need_of = [&](Duration time) { return share * static_cast<double>(time.ns()); };
+  const int device = pools_[pool].first;
+  const std::vector<LayerTimes>& alone = memo_.Of(DivisionOf(degrees), device);
+  const bool computes_alone =
+      pairs_passes_ || !knows_groups_ || degrees.expert > 1 || FirstPlaces(pool) > kMostPlaces;
+  bool may_lower = false;
+  for (size_t kind = 0; kind < needs.size(); ++kind) {
+    const double computation = need_of(alone[kind].forward_compute + alone[kind].backward_compute);
+    may_lower = may_lower || computation < needs[kind];
+    if (computes_alone) needs[kind] = std::min(needs[kind], computation);
+  }
+  if (!may_lower || computes_alone) return;
+  for (ShardSpec shard : PlacesIn(pool, degrees)) {
+    shard.micro_batch = degrees.micro_batch;
+    shard.recompute = problem_.given.forward_only ? Recompute::kNone : degrees.recompute;
+    const std::vector<LayerTimes>& times = memo_.Of(shard, device);
+    for (size_t kind = 0; kind < needs.size(); ++kind) {
+      needs[kind] = std::min(needs[kind], need_of(times[kind].forward + times[kind].backward));
+    }
+  }
+}
+
 const std::vector<ShardSpec>& WorkBound::PlacesIn(int pool, const PlanDegrees& degrees) {
-  const auto [entry, is_new] =
-      places_.try_emplace({pool, degrees.tensor, degrees.context << 1 | degrees.sequence_parallel,
-                           degrees.expert, degrees.overlap_tensor});
+  const auto [entry, is_new] = places_.try_emplace(
+      {pool, degrees.tensor, degrees.context, degrees.sequence_parallel, degrees.overlap_tensor});
   if (is_new) entry->second = FindPlaces(pool, degrees);
   return entry->second;
 }
 
-std::vector<ShardSpec> WorkBound::FindPlaces(int pool, const PlanDegrees& degrees) const {
+std::vector<ShardSpec> WorkBound::FindPlaces(int pool, const PlanDegrees& degrees) {
   const int first = pools_[pool].first;
   const int last = pools_[pool].devices - degrees.tensor * degrees.context;
-  // With shared experts only computation counts, which is the same everywhere.
-  const int end = degrees.expert > 1 ? 1 : std::min(last + 1, FirstPlaces(pools_[pool]));
+  const int end = std::min(last + 1, FirstPlaces(pool));
   std::vector<ShardSpec> places;
   for (int place = 0; place < end; ++place) {
     ShardSpec shard = ShardAt(first + place, degrees);
@@ -191,29 +227,44 @@ std::vector<ShardSpec> WorkBound::FindPlaces(int pool, const PlanDegrees& degree
 
 // Behind the second domain all is as in the first two, unless nodes are joined in other ways than
 // by one switch. A pool may begin within a domain.
-int WorkBound::FirstPlaces(const Pool& pool) const {
+int WorkBound::FirstPlaces(int pool) {
+  int& places = first_places_[pool];
+  if (places > 0) return places;
   const Cluster& cluster = problem_.cluster;
-  if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) return pool.devices;
-  std::map<int, int> devices;  // by domain
-  int most = 0;
-  for (int device = pool.first; device < pool.first + pool.devices; ++device) {
-    most = std::max(most, ++devices[cluster.domain(cluster.place(device).node)]);
+  const Pool& own = pools_[pool];
+  if (cluster.has_explicit_links() || !IsSingleSwitch(cluster.interconnect())) {
+    return places = own.devices;
   }
-  return 2 * most;
+  int domain = -1, count = 0;
+  for (int device = own.first; device < own.first + own.devices; ++device) {
+    const int next = cluster.domain(cluster.place(device).node);
+    count = next == domain ? count + 1 : 1;
+    domain = next;
+    places = std::max(places, 2 * count);
+  }
+  return places;
 }
 
-ShardSpec WorkBound::ShardAt(int first_device, const PlanDegrees& degrees) const {
+Plan WorkBound::ProbeOf(const PlanDegrees& degrees, int first_device) const {
   Plan probe = PlanWithoutStages(problem_, degrees.micro_batch, degrees.sequence_parallel != 0, 0);
   probe.overlap_tensor = degrees.overlap_tensor;
   Stage stage;
   stage.tensor_parallel = degrees.tensor;
   stage.context_parallel = degrees.context;
   stage.expert_parallel = degrees.expert;
+  stage.recompute = degrees.recompute;
   std::vector<int>& devices = stage.replicas.emplace_back(degrees.tensor * degrees.context);
   std::iota(devices.begin(), devices.end(), first_device);
   probe.stages = {std::move(stage)};
-  return degrees.expert > 1 ? StageDivision(probe, problem_.workload, 0)
-                            : StageShard(probe, problem_.workload, problem_.cluster, 0, 0);
+  return probe;
+}
+
+ShardSpec WorkBound::DivisionOf(const PlanDegrees& degrees) const {
+  return StageDivision(ProbeOf(degrees, 0), problem_.workload, 0);
+}
+
+ShardSpec WorkBound::ShardAt(int first_device, const PlanDegrees& degrees) const {
+  return StageShard(ProbeOf(degrees, first_device), problem_.workload, problem_.cluster, 0, 0);
 }
 
 double WorkBound::LeastSeconds(const std::vector<ByKind>& needs) const {

@@ -39,7 +39,8 @@ CommonChoices CommonOf(const PlanDraft& draft, const SearchProblem& problem);
 // a stage in several pools and with unequal shares of the batch, every pipeline schedule, sharding
 // and recomputation. Nodes may be asymmetric: a group may begin at any device of a pool.
 // Collectives are left out where groups may lie anywhere or run beside passes: with experts that
-// are shared, with rank orders other than the two usual ones, and with schedules that pair passes.
+// are shared, with rank orders other than the two usual ones, and with schedules that pair passes;
+// and in pools of thousands of devices that several switches join.
 class WorkBound {
  public:
   // The problem must outlive it.
@@ -57,20 +58,29 @@ class WorkBound {
   // Returns the device-seconds of a sample in each pool; empty for a pool without such plans.
   std::vector<ByKind> NeedsOf(const CommonChoices& common);
   ByKind NeedsIn(int pool, const CommonChoices& common);
+  // Lowers what is needed to what plans of these degrees need, if that is less.
+  void LowerNeeds(int pool, const PlanDegrees& degrees, ByKind& needs);
   // Returns the different ways in which the groups of a stage may lie in a pool.
   const std::vector<ShardSpec>& PlacesIn(int pool, const PlanDegrees& degrees);
-  std::vector<ShardSpec> FindPlaces(int pool, const PlanDegrees& degrees) const;
+  std::vector<ShardSpec> FindPlaces(int pool, const PlanDegrees& degrees);
   // Returns how many places of a pool to look at: behind them the same ones repeat.
-  int FirstPlaces(const Pool& pool) const;
+  int FirstPlaces(int pool);
+  // Returns a plan of one stage of one replica, on consecutive devices.
+  Plan ProbeOf(const PlanDegrees& degrees, int first_device) const;
   ShardSpec ShardAt(int first_device, const PlanDegrees& degrees) const;
+  // Returns the shard without its places: collectives then take no time.
+  ShardSpec DivisionOf(const PlanDegrees& degrees) const;
   double LeastSeconds(const std::vector<ByKind>& needs) const;
   double LeastCost(const std::vector<ByKind>& needs) const;
   double LeastMemoryShare() const;
 
   const SearchProblem& problem_;
   const std::vector<Pool> pools_;
-  std::vector<double> layers_;  // by kind: how many
-  bool knows_groups_ = true;    // whether ranks of a group are consecutive devices
+  const int most_devices_;          // of a pool
+  const std::vector<int> tensors_;  // the tensor degrees that divide layers
+  std::vector<int> first_places_;   // by pool; 0: not known yet
+  std::vector<double> layers_;      // by kind: how many
+  bool knows_groups_ = true;        // whether ranks of a group are consecutive devices
   bool pairs_passes_ = false;
   LayerTimesMemo memo_;
   std::map<std::array<int, 5>, std::vector<ShardSpec>> places_;
