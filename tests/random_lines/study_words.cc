@@ -9,6 +9,7 @@ void AddSweep(WordSource& words) {
     words.Add("--list", words.File("database"));
     words.Maybe(40, "--csv", {"out/r.csv", "absent/r.csv"});
     words.Maybe(30, "--report", {"out/r.html", "out/r.txt"});
+    words.Maybe(15, "--energy-price", {"0.1", "0"});
   } else {
     // A mutation of a grid may have any number of points.
     words.Add(words.SoundFile("grid"));
@@ -20,8 +21,8 @@ void AddSweep(WordSource& words) {
     if (words.Chance(30)) words.Add("--reuse", words.File("database"));
   }
   words.Maybe(20, "--by", {"mfu", "memory", "step-time", "days", "cost", "price"});
-  words.Maybe(30, "--tokens", {"1B", "1T", "0"});
-  words.Maybe(20, "--price", {"2.5", "h100-sxm=2.5,a100-sxm4-80gb=1.5", "t4=1"});
+  words.Maybe(30, "--tokens", {"1B", "1T"});
+  words.Maybe(20, "--price", {"2.5"});
   words.Maybe(20, "--top", {"1", "3", "0"});
 }
 
