@@ -171,6 +171,7 @@ RunSummary Report(const SweepFlags& flags, const std::string& path, std::ostream
 
 int SweepGrid(const SweepFlags& flags, std::ostream& out, std::ostream& err) {
   Sweep sweep(flags.request, err);
+  RunCosts(flags.cost).Check(sweep.grid());
   if (!sweep.Run()) {
     if (sweep.is_first_rank() && !flags.request.is_quiet) {
       err << "interrupted: " << sweep.path() << " keeps what is done; the same command goes on\n";

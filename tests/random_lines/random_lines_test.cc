@@ -137,12 +137,9 @@ class RandomLinesTest : public testing::Test {
       ADD_FAILURE() << current_line << problem << "\nexit code " << outcome.code << '\n'
                     << outcome.err.substr(0, 1000);
     }
-    // A grid whose points are all refused is refused, with their reasons in its database; prices
-    // are looked up after a sweep, whose rows stay.
+    // A grid whose points are all refused is refused, with their reasons in its database.
     const bool may_change = outcome.err.starts_with("stagecraft sweep: ") &&
-                            (outcome.err.find("none of its ") != std::string::npos ||
-                             outcome.err.find("sweep: --price: ") != std::string::npos ||
-                             outcome.err.find("sweep: --tokens: ") != std::string::npos);
+                            outcome.err.find("none of its ") != std::string::npos;
     EXPECT_FALSE(is_changed && outcome.code == kExitBadInput && !may_change)
         << current_line << "wrote a file";
     if (is_changed) Renew();

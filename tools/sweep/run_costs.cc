@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/check.h"
 #include "costmodel/units.h"
 #include "sim/cluster/cluster_spec.h"
 #include "sim/step/evaluation.h"
@@ -31,7 +32,24 @@ std::vector<int> GroupDevices(const Cluster& cluster, int gpus) {
   return {};
 }
 
+std::optional<Cluster> TryToRead(const std::string& spec) {
+  try {
+    return ParseCluster(spec);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
+
+void RunCosts::Check(const Grid& grid) const {
+  for (const GridAxis& axis : grid.axes()) {
+    if (axis.flag != "cluster") continue;
+    for (const std::string& spec : axis.values) {
+      if (const std::optional<Cluster> cluster = TryToRead(spec)) flags_.Build(*cluster);
+    }
+  }
+}
 
 const RunCosts::Priced& RunCosts::PricedOf(const RunRow& row) {
   const std::map<std::string, std::string> flags = FlagsOfRow(row);

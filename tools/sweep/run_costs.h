@@ -8,6 +8,7 @@
 #include "sim/cluster/cluster.h"
 #include "sim/step/training_cost.h"
 #include "tools/flags/cost_flags.h"
+#include "tools/sweep/grid.h"
 #include "tools/sweep/run_row.h"
 
 namespace stagecraft {
@@ -17,6 +18,10 @@ class RunCosts {
  public:
   // `flags` must outlive the object.
   explicit RunCosts(const CostFlags& flags) : flags_(flags) {}
+
+  // Throws InputError for clusters of a grid as Of() does for those of its points, before any point
+  // is evaluated. A cluster that cannot be read is left to its points.
+  void Check(const Grid& grid) const;
 
   // Returns what the run takes. No value for a point without a step, and without --tokens. A plan
   // that uses only some devices of a cluster of several GPU types has neither energy nor money,

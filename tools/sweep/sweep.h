@@ -36,6 +36,7 @@ class Sweep {
   // std::runtime_error if other ranks have ended before their points were done.
   bool Run();
 
+  const Grid& grid() const { return grid_; }
   // The database of this shard.
   const std::string& path() const { return path_; }
   // If several ranks sweep together, only the first one reports.

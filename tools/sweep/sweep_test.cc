@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -264,6 +265,12 @@ TEST_F(SweepTest, TheReportSaysWhatATrainingRunTakes) {
     EXPECT_EQ(refused.code, kExitBadInput);
     EXPECT_NE(refused.err.find(error), std::string::npos) << refused.err;
   }
+  // Before any point is evaluated.
+  const std::string sweep = "sweep $grid.yaml -o $priced.db ";
+  ExpectRefused(sweep + "--tokens 0", "--tokens: got 0, want more than 0");
+  ExpectRefused(sweep + "--tokens 1B --price a100-sxm4-80gb=2",
+                "--price: h100-sxm5-80gb of the cluster has none");
+  EXPECT_FALSE(std::filesystem::exists(Path("priced.db")));
 }
 
 TEST_F(SweepTest, InputsHashesTellFilesApart) {
