@@ -57,7 +57,7 @@ int NodesCrossed(const Plan& plan, const Cluster& cluster) {
   return most;
 }
 
-std::vector<std::string> FeaturesOf(const Plan& plan) {
+std::vector<std::string> FeaturesOf(const Plan& plan, const Choices& choices) {
   const Stage& first = plan.stages[0];
   const auto any = [&](const auto& is_so) {
     return std::any_of(plan.stages.begin(), plan.stages.end(), is_so);
@@ -78,10 +78,11 @@ std::vector<std::string> FeaturesOf(const Plan& plan) {
   add(plan.zero > 1 && is_pipeline, fmt::format("ZeRO-{} in a pipeline", plan.zero));
   add(any([](const Stage& s) { return s.recompute != Recompute::kNone || !s.recomputed.empty(); }),
       "recomputation");
-  add(plan.overlap_tensor && any([](const Stage& s) { return s.tensor_parallel > 1; }),
+  add(choices.chooses_tensor_overlap && plan.overlap_tensor &&
+          any([](const Stage& s) { return s.tensor_parallel > 1; }),
       "tp overlap");
   const bool gathers = plan.zero == 1 || plan.zero == 2;
-  add(plan.overlap_param_gather && gathers, "gather overlap");
+  add(choices.chooses_gather_overlap && plan.overlap_param_gather && gathers, "gather overlap");
   add(plan.rank_order != kDefaultRankOrder, "rank order");
   add(any([&](const Stage& s) {
         return s.tensor_parallel != first.tensor_parallel ||
@@ -111,7 +112,7 @@ Ties FindTies(const SearchProblem& problem, const std::vector<RankedPlan>& plans
     plan.is_tied = plan.loss <= plan.uncertainty;
     plan.nodes = NodesCrossed(ranked.plan, problem.cluster);
     plan.room = LeastRoom(ranked.evaluation);
-    plan.features = FeaturesOf(ranked.plan);
+    plan.features = FeaturesOf(ranked.plan, problem.choices);
     ties.plans.push_back(std::move(plan));
   }
   for (size_t i = 1; i < ties.plans.size(); ++i) {

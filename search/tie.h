@@ -41,7 +41,8 @@ int NodesCrossed(const Plan& plan, const Cluster& cluster);
 
 // Returns the names of what the plan uses beyond data parallelism, for people: "tp", "pp",
 // "interleaved", "ZeRO-2", ... The fewer there are, the simpler is the plan to run.
-std::vector<std::string> FeaturesOf(const Plan& plan);
+// Overlap counts if the choices leave it open.
+std::vector<std::string> FeaturesOf(const Plan& plan, const Choices& choices);
 
 // Whether one of two equally fast plans is the better one to run: it crosses fewer nodes or else
 // has fewer features or else has more room.

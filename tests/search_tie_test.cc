@@ -103,14 +103,14 @@ TEST_F(SearchTieTest, FeaturesAreWhatGoesBeyondPlainDataParallelism) {
   PlanDegrees plain = given_;
   plain.zero = 0;
   plain.recompute = Recompute::kNone;
-  EXPECT_EQ(FeaturesOf(MakePlan(plain, workload_, cluster_)), Features());
+  EXPECT_EQ(FeaturesOf(MakePlan(plain, workload_, cluster_), Choices()), Features());
   plain.tensor = 2;
   plain.pipeline = 2;
   plain.chunks = 2;
   plain.zero = 2;
   plain.recompute = Recompute::kFull;
   EXPECT_EQ(
-      FeaturesOf(MakePlan(plain, workload_, cluster_)),
+      FeaturesOf(MakePlan(plain, workload_, cluster_), Choices()),
       Features({"tp", "pp", "interleaved", "ZeRO-2", "ZeRO-2 in a pipeline", "recomputation"}));
 }
 
