@@ -33,7 +33,6 @@ class ChoiceEnumeration {
   ChoiceEnumeration(const SearchProblem& problem, const std::vector<int>& devices,
                     const std::vector<std::string>& rank_orders, const DegreeFamily& family)
       : problem_(problem),
-        workload_(problem.workload),
         choices_(problem.choices),
         devices_(devices),
         rank_orders_(rank_orders),
@@ -202,7 +201,6 @@ class ChoiceEnumeration {
   }
 
   const SearchProblem& problem_;
-  const Workload& workload_;
   const Choices& choices_;
   const std::vector<int>& devices_;
   const std::vector<std::string>& rank_orders_;

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -52,7 +52,9 @@ Names NamesIn(const std::string& folder) {
 
 std::string Contents(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();  // what there is of a process that ends meanwhile
+  return text.str();
 }
 
 // Each test has its own folder of temporary files, by which its processes are known, too.
