@@ -17,7 +17,7 @@ namespace {
 
 // What is smaller than this share of the limit of flows is left out.
 constexpr double kNegligible = 1e-9;
-// So many rounds are simulated for each stage before modes are looked for.
+// Before it looks for modes, the computation simulates this number of rounds for each stage.
 constexpr int64_t kRoundsOfAStage = 2;
 constexpr size_t kFirstModes = 4;
 constexpr double kNever = 2.0 * DiffusionActor::kMostFlowRounds;

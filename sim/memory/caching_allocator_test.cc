@@ -43,7 +43,7 @@ TEST(CachingAllocatorTest, ALargeBlockKeepsARemainderOfAMegabyte) {
   EXPECT_EQ(allocator.allocated(), 23 * kMiB - Bytes(512));
 }
 
-// Of a segment of 20 MiB 15 are left, of one of 2 MiB the upper half.
+// The allocations leave 15 MiB of a segment of 20 MiB, and the upper half of one of 2 MiB.
 TEST(CachingAllocatorTest, FreePiecesAreListedByAddressAndGoneAfterAReset) {
   CachingAllocator allocator(kPlenty, 2);
   const auto large = allocator.Allocate(5 * kMiB, 1);

@@ -118,7 +118,7 @@ class Restriction {
     }
   }
 
-  // Of what the search may choose; what is given stays.
+  // The search may no longer choose overlaps that the framework lacks. Those that are given stay.
   void RestrictOverlap() {
     if (!framework_.overlap_tensor) choices_.chooses_tensor_overlap = false;
     if (!framework_.overlap_param_gather) choices_.chooses_gather_overlap = false;

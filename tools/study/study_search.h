@@ -62,7 +62,8 @@ class StudySearch {
   Flags parser_;
   Values values_;
   std::unique_ptr<const Values> unset_;  // as before any flag was read
-  // By what is left of a point without the flags on which times do not depend; the latest last.
+  // The close bounds of the last searches, the latest last. Each stands beside its point, of which
+  // the flags that leave times as they are have been removed.
   std::vector<std::pair<StudyPoint, std::shared_ptr<CloseTimes>>> times_;
 };
 
